@@ -1,0 +1,24 @@
+"""Bounds that hold everywhere, each with the service limit or the reason behind it."""
+
+from __future__ import annotations
+
+PIPELINE_NAME_MAX = 40
+RUN_ID_MAX = 28
+"""A RayJob's name holds at most 47 characters: run, round, phase, attempt."""
+JOB_NAME_MAX = 47
+ROUNDS_MAX = 99
+ATTEMPTS_MAX = 99
+KEY_BYTES_MAX = 1024
+"""S3's limit on an object key, UTF-8 encoded."""
+OBJECT_BYTES_MAX = 5 * 1024**3
+SNIFF_BYTES = 64 * 1024
+DROPS_PER_RUN_MAX = 5_000
+"""A plan of this many drops stays under 2 MB; what is over waits for the next run."""
+PROBLEMS_SHOWN_MAX = 20
+STATUS_OBJECT_BYTES_MAX = 1024 * 1024
+"""Largest progress or result object that `report` reads into memory."""
+CAUSE_MAX = 1_000
+"""Characters of a failure's cause; Step Functions takes 32,768, a person reads a line."""
+STATE_OUTPUT_BYTES_MAX = 256 * 1024
+LEDGER_RETENTION_S = 365 * 24 * 3600
+FAILED_RUNS_BEFORE_PAUSE = 2
