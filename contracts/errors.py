@@ -1,26 +1,26 @@
 """The tree of errors. A class's name is the `ErrorEquals` string in the state machine.
 
-    RelayError
-    ├── PermanentError            trying again changes nothing
-    │   ├── ContractBroken        an object does not have the form its contract says
-    │   ├── DropRefused           an upload cannot be taken
-    │   ├── PipelineInvalid       a pipeline file has a wrong field
-    │   ├── PipelineUnknown       no such pipeline is registered
-    │   ├── RunNotOpen            the run has ended, or does not hold its pipeline's lease
-    │   ├── AttemptsExhausted     a phase used up its attempts
-    │   ├── DataUnusable          too little usable data to learn from
-    │   ├── ArtifactCorrupt       a file does not match its manifest
-    │   ├── PolicyConflict        the parent is no longer the current policy
-    │   ├── JobFailed             the job says that it cannot succeed
-    │   └── JobStopped            the job was stopped on request
-    ├── TransientError            the same call may succeed later
-    │   ├── PreviousJobStillRunning   the attempt before has not ended yet
-    │   ├── JobCrashed            the job ended without a word, or by an unexpected error
-    │   ├── JobNotStarted         no progress within the start limit
-    │   ├── DeadlineExceeded      the job ran past its own deadline
-    │   └── ServiceUnavailable    a service throttled or failed
-    └── FencedError               a newer attempt exists; this one changes nothing
-        └── AttemptFenced
+RelayError
+├── PermanentError            trying again changes nothing
+│   ├── ContractBroken        an object does not have the form its contract says
+│   ├── DropRefused           an upload cannot be taken
+│   ├── PipelineInvalid       a pipeline file has a wrong field
+│   ├── PipelineUnknown       no such pipeline is registered
+│   ├── RunNotOpen            the run has ended, or does not hold its pipeline's lease
+│   ├── AttemptsExhausted     a phase used up its attempts
+│   ├── DataUnusable          too little usable data to learn from
+│   ├── ArtifactCorrupt       a file does not match its manifest
+│   ├── PolicyConflict        the parent is no longer the current policy
+│   ├── JobFailed             the job says that it cannot succeed
+│   └── JobStopped            the job was stopped on request
+├── TransientError            the same call may succeed later
+│   ├── PreviousJobStillRunning   the attempt before has not ended yet
+│   ├── JobCrashed            the job ended without a word, or by an unexpected error
+│   ├── JobNotStarted         no progress within the start limit
+│   ├── DeadlineExceeded      the job ran past its own deadline
+│   └── ServiceUnavailable    a service throttled or failed
+└── FencedError               a newer attempt exists; this one changes nothing
+    └── AttemptFenced
 """
 
 from __future__ import annotations

@@ -1,0 +1,151 @@
+"""The ledger's items: one table, read by the functions and by the operator's tool.
+
+Times are ISO-8601 UTC strings, so that they sort; `expires_at` is the table's time to live.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from contracts.limits import LEDGER_RETENTION_S
+from contracts.model import Contract
+from contracts.names import Phase, PipelineName, RunId
+from contracts.progress import Progress
+from contracts.result import PhaseOutput
+
+RunStatus = Literal[
+    "STARTING", "OPEN", "PUBLISHED", "KEPT", "NO_DATA", "EMPTY", "FAILED", "CANCELLED"
+]
+RUN_ENDED: frozenset[str] = frozenset(
+    {"PUBLISHED", "KEPT", "NO_DATA", "EMPTY", "FAILED", "CANCELLED"}
+)
+AttemptStatus = Literal["RESERVED", "SUBMITTED", "RUNNING", "SUCCEEDED", "FAILED", "STOPPED"]
+ATTEMPT_ENDED: frozenset[str] = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
+DropStatus = Literal["waiting", "planned", "rejected"]
+
+PIPELINES = "PIPELINES"
+
+
+class Item(Contract):
+    """A ledger item; attributes that a newer Relay added are ignored by an older one."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class PipelineRecord(Item):
+    """`PIPELINES`/`<name>`: what is known of a pipeline besides its recipe."""
+
+    name: PipelineName
+    paused: bool = False
+    consecutive_failures: int = 0
+    current_version: int | None = None
+
+
+class Lease(Item):
+    """`PIPELINE#<name>`/`LEASE`: the run whose turn it is."""
+
+    pipeline: PipelineName
+    run: RunId
+    acquired_at: AwareDatetime
+
+
+class DropRecord(Item):
+    """`DROP#<id>`/`DROP`: one object version and where it is in its life."""
+
+    id: str
+    pipeline: str
+    key: str
+    version_id: str
+    size: int = Field(ge=0)
+    status: DropStatus
+    run: RunId | None = None
+    reason: str = ""
+    accepted_at: AwareDatetime
+
+
+class RunRecord(Item):
+    """`RUN#<run>`/`RUN`: a run from its start to its end."""
+
+    run: RunId
+    pipeline: PipelineName
+    status: RunStatus
+    created_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    reason: str = ""
+    retry_of: RunId | None = None
+    drops: int = 0
+    version: int | None = None
+    uri: str | None = None
+
+
+class AttemptRecord(Item):
+    """`RUN#<run>`/`ATTEMPT#…`: one token, one job."""
+
+    run: RunId
+    pipeline: PipelineName
+    round: int
+    phase: Phase
+    attempt: int
+    token: str
+    nonce: str
+    status: AttemptStatus
+    submitted_at: AwareDatetime
+    start_limit_s: int
+    deadline: AwareDatetime
+    progress: Progress | None = None
+    output: PhaseOutput | None = None
+    ended_at: AwareDatetime | None = None
+    error: str = ""
+    cause: str = ""
+
+
+def pipeline_key(name: str) -> dict[str, str]:
+    """Key of a pipeline's record."""
+    return {"pk": PIPELINES, "sk": name}
+
+
+def lease_key(name: str) -> dict[str, str]:
+    """Key of a pipeline's lease."""
+    return {"pk": f"PIPELINE#{name}", "sk": "LEASE"}
+
+
+def waiting_key(name: str, accepted_at: str, drop: str) -> dict[str, str]:
+    """Key of a waiting drop: in order of arrival."""
+    return {"pk": f"PIPELINE#{name}", "sk": f"WAITING#{accepted_at}#{drop}"}
+
+
+def listing_key(name: str, run: str) -> dict[str, str]:
+    """Key under which a pipeline's runs are listed, in order of time."""
+    return {"pk": f"PIPELINE#{name}", "sk": f"RUN#{run}"}
+
+
+def policy_key(name: str, version: int) -> dict[str, str]:
+    """Key of a policy version."""
+    return {"pk": f"PIPELINE#{name}", "sk": f"POLICY#{version:08d}"}
+
+
+def drop_key(drop: str) -> dict[str, str]:
+    """Key of a drop's record."""
+    return {"pk": f"DROP#{drop}", "sk": "DROP"}
+
+
+def run_key(run: str) -> dict[str, str]:
+    """Key of a run's record."""
+    return {"pk": f"RUN#{run}", "sk": "RUN"}
+
+
+def attempt_item_key(run: str, round_: int, phase: str, attempt: int) -> dict[str, str]:
+    """Key of an attempt's record."""
+    return {"pk": f"RUN#{run}", "sk": f"ATTEMPT#{round_:02d}-{phase}-{attempt:02d}"}
+
+
+def expiry(now_epoch_s: float) -> int:
+    """When an item written now expires, in epoch seconds."""
+    return int(now_epoch_s) + LEDGER_RETENTION_S
+
+
+def attributes(item: Item) -> dict[str, Any]:
+    """An item's attributes as plain JSON values; nothing that is None."""
+    return item.model_dump(mode="json", exclude_none=True)
