@@ -17,6 +17,7 @@ class PlannedDrop(Contract):
     key: str
     version_id: str
     size: int = Field(ge=0)
+    accepted_at: AwareDatetime
 
 
 class Parent(Contract):

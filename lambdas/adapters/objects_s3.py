@@ -1,0 +1,86 @@
+"""The bucket."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from contracts.errors import ContractBroken
+from lambdas.adapters.service_errors import code_of
+from lambdas.ports import ObjectHead
+
+if TYPE_CHECKING:
+    from botocore.client import BaseClient
+
+_GONE = frozenset({"NoSuchKey", "NoSuchVersion", "404", "NotFound"})
+_TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
+
+
+class S3Objects:
+    """Objects of one bucket."""
+
+    def __init__(self, client: BaseClient, bucket: str) -> None:
+        self._client = client
+        self.bucket = bucket
+
+    def get(self, key: str, *, limit: int) -> bytes | None:
+        """Content, at most `limit` bytes; None when there is no such object."""
+        try:
+            answer = self._client.get_object(Bucket=self.bucket, Key=key)
+        except ClientError as error:
+            if code_of(error) in _GONE:
+                return None
+            raise
+        if answer["ContentLength"] > limit:
+            raise ContractBroken(f"{key}: {answer['ContentLength']} bytes, at most {limit} taken")
+        body: bytes = answer["Body"].read()
+        return body
+
+    def get_range(self, key: str, version_id: str, length: int) -> bytes | None:
+        """The first `length` bytes of an exact version; None when it is gone."""
+        try:
+            answer = self._client.get_object(
+                Bucket=self.bucket, Key=key, VersionId=version_id, Range=f"bytes=0-{length - 1}"
+            )
+        except ClientError as error:
+            if code_of(error) in _GONE:
+                return None
+            raise
+        body: bytes = answer["Body"].read()
+        return body
+
+    def head(self, key: str) -> ObjectHead | None:
+        """Size, tag and sha256 (hexadecimal) of an object; None when there is none."""
+        try:
+            answer = self._client.head_object(Bucket=self.bucket, Key=key, ChecksumMode="ENABLED")
+        except ClientError as error:
+            if code_of(error) in _GONE:
+                return None
+            raise
+        checksum = answer.get("ChecksumSHA256")
+        sha256 = base64.b64decode(checksum).hex() if checksum and "-" not in checksum else None
+        return ObjectHead(answer["ContentLength"], answer["ETag"], sha256)
+
+    def put(self, key: str, body: bytes) -> None:
+        """Write an object, whatever was there."""
+        self._client.put_object(
+            Bucket=self.bucket, Key=key, Body=body, ContentType="application/json"
+        )
+
+    def put_if_absent(self, key: str, body: bytes) -> bool:
+        """Write an object unless one is there; whether it was written."""
+        try:
+            self._client.put_object(
+                Bucket=self.bucket,
+                Key=key,
+                Body=body,
+                ContentType="application/json",
+                IfNoneMatch="*",
+            )
+        except ClientError as error:
+            if code_of(error) in _TAKEN:
+                return False
+            raise
+        return True

@@ -1,0 +1,1 @@
+"""Plans a run, says what comes next, publishes."""

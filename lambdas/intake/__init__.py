@@ -1,0 +1,1 @@
+"""Takes uploads in: refuses what cannot be a drop, records what can."""

@@ -1,0 +1,1 @@
+"""The ledger: one table, every change a conditional write."""

@@ -1,0 +1,21 @@
+"""The ledger as a whole."""
+
+from __future__ import annotations
+
+from lambdas.ledger.attempts import Attempts
+from lambdas.ledger.drops import Drops
+from lambdas.ledger.pipelines import Pipelines
+from lambdas.ledger.policies import Policies
+from lambdas.ledger.runs import Runs
+from lambdas.ledger.table import Table
+
+
+class Ledger:
+    """One table, five kinds of entries."""
+
+    def __init__(self, table: Table) -> None:
+        self.drops = Drops(table)
+        self.runs = Runs(table)
+        self.attempts = Attempts(table)
+        self.pipelines = Pipelines(table)
+        self.policies = Policies(table)

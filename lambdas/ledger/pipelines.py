@@ -1,0 +1,53 @@
+"""What the ledger knows of pipelines besides their recipes."""
+
+from __future__ import annotations
+
+from contracts import ledger
+from contracts.ledger import PipelineRecord
+from lambdas.ledger.table import Table
+
+_CURSOR = {"pk": "SWEEP", "sk": "CURSOR"}
+
+
+class Pipelines:
+    """Pipelines that were ever dropped into, and sweep's place among them."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, name: str) -> PipelineRecord:
+        """A pipeline's record; a fresh one when nothing is known of it."""
+        item = self._table.get(ledger.pipeline_key(name))
+        return PipelineRecord(name=name) if item is None else PipelineRecord.model_validate(item)
+
+    def note(self, name: str) -> None:
+        """Make sure that sweep knows of the pipeline."""
+        self._table.write(self._table.put(ledger.pipeline_key(name), {"name": name}))
+
+    def resume(self, name: str) -> bool:
+        """Let a paused pipeline run again; False when it was not paused."""
+        return self._table.write(
+            self._table.update(
+                ledger.pipeline_key(name),
+                set_={"paused": False, "consecutive_failures": 0},
+                when="#paused = :yes",
+                values={":yes": True},
+            )
+        )
+
+    def next_for_sweep(self, count: int) -> list[PipelineRecord]:
+        """The next `count` pipelines after those of the last turn, round and round."""
+        cursor = self._table.get(_CURSOR) or {}
+        found = self._from(cursor.get("after"), count)
+        if len(found) < count and cursor.get("after"):
+            seen = {record.name for record in found}
+            found += [r for r in self._from(None, count - len(found)) if r.name not in seen]
+        full = len(found) == count
+        self._table.write(
+            self._table.update(_CURSOR, set_={"after": found[-1].name if full else ""})
+        )
+        return found
+
+    def _from(self, after: str | None, count: int) -> list[PipelineRecord]:
+        items = self._table.query(ledger.PIPELINES, "", limit=count, after=after or None)
+        return [PipelineRecord.model_validate(item) for item in items]

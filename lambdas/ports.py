@@ -1,0 +1,102 @@
+"""What logic asks of the outside, as protocols that adapters fulfil."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol
+
+from contracts.job import JobSpec
+from contracts.names import AttemptKey
+
+
+class Look(NamedTuple):
+    """What a runner sees of a job."""
+
+    state: Literal["absent", "waiting", "running", "ended"]
+    reason: str
+
+
+class Runner(Protocol):
+    """Desired state of jobs: every call may be repeated."""
+
+    def start(self, spec: JobSpec) -> None:
+        """Make sure that the job exists; the same spec twice is one job."""
+
+    def look(self, key: AttemptKey) -> Look:
+        """See how the job is."""
+
+    def stop(self, key: AttemptKey, reason: str) -> None:
+        """Make sure that the job ends, or never starts."""
+
+
+class ObjectHead(NamedTuple):
+    """What the store says of an object without its content."""
+
+    size: int
+    etag: str
+    sha256: str | None
+
+
+class Objects(Protocol):
+    """The pipeline's bucket."""
+
+    bucket: str
+
+    def get(self, key: str, *, limit: int) -> bytes | None:
+        """Content, at most `limit` bytes; None when there is no such object.
+
+        Raises:
+            ContractBroken: the object is larger than `limit`.
+        """
+
+    def get_range(self, key: str, version_id: str, length: int) -> bytes | None:
+        """The first `length` bytes of an exact version; None when it is gone."""
+
+    def head(self, key: str) -> ObjectHead | None:
+        """Size, tag and sha256 of an object; None when there is none."""
+
+    def put(self, key: str, body: bytes) -> None:
+        """Write an object, whatever was there."""
+
+    def put_if_absent(self, key: str, body: bytes) -> bool:
+        """Write an object unless one is there; whether it was written."""
+
+
+class ExecutionState(NamedTuple):
+    """How an execution is."""
+
+    status: Literal["RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]
+    error: str
+    cause: str
+
+
+class Executions(Protocol):
+    """Step Functions, as far as the control plane uses it."""
+
+    def start(self, pipeline: str, run: str) -> None:
+        """Start the run's execution; a second start of the same run is no error."""
+
+    def describe(self, run: str) -> ExecutionState | None:
+        """The run's execution; None when there is none."""
+
+    def heartbeat(self, token: str) -> bool:
+        """Keep a task alive; False when the token is no longer waited for."""
+
+    def succeed(self, token: str, output: bytes) -> bool:
+        """Answer a task; False when the token is no longer waited for."""
+
+    def fail(self, token: str, error: str, cause: str) -> bool:
+        """Fail a task; False when the token is no longer waited for."""
+
+
+class Clock(Protocol):
+    """The time and chance that logic is given."""
+
+    def now(self) -> datetime:
+        """Aware UTC time."""
+
+    def suffix(self) -> str:
+        """Six random lower-case letters and digits."""
+
+    def nonce(self) -> str:
+        """An unguessable string."""

@@ -1,0 +1,1 @@
+"""Hears jobs and executions, and answers Step Functions."""

@@ -1,0 +1,1 @@
+"""Starts one attempt of a phase for one task token."""

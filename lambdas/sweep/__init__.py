@@ -1,0 +1,1 @@
+"""Once a minute, finds what events did not tell."""
