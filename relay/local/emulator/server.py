@@ -1,0 +1,47 @@
+"""Serve MiniStack with its gaps closed, on loopback over TLS, until told to stop."""
+
+import asyncio
+import logging
+import signal
+
+from hypercorn.asyncio import serve as serve_app
+from hypercorn.config import Config
+from ministack.app import app
+
+from relay.local.emulator.durability import Durability
+from relay.local.emulator.gaps import close_all
+from relay.local.places import LocalPlaces
+
+_QUIET = ("persistence", "hypercorn.access")
+
+
+def serve(places: LocalPlaces, port: int) -> None:
+    """Serve until SIGTERM or SIGINT, then save everything and return."""
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    close_all()
+    durability = Durability()
+    durability.watch()
+    asyncio.run(_serve(durability, _config(places, port)))
+
+
+def _config(places: LocalPlaces, port: int) -> Config:
+    config = Config()
+    config.bind = [f"127.0.0.1:{port}"]
+    config.certfile = str(places.certificate)
+    config.keyfile = str(places.private_key)
+    config.keep_alive_timeout = 75
+    config.graceful_timeout = 1
+    return config
+
+
+async def _serve(durability: Durability, config: Config) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    saving = asyncio.create_task(durability.keep_saving())
+    try:
+        await serve_app(durability.around(app), config, shutdown_trigger=stop.wait)
+    finally:
+        saving.cancel()

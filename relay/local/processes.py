@@ -1,0 +1,165 @@
+"""Starting and ending the processes of the local stack, and only those.
+
+What was started is on record with its process id and start time, so that a process that happens
+to have got the same id later is never touched. Its descendants are found by their parents, by
+their session, and by a mark in the environment that they inherit.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+from relay.local.places import LocalPlaces
+
+_CLOCK_SLACK_S = 0.5
+_MARK = "RELAY_LOCAL_PROCESS"
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process on record; `created` is its start time in seconds since the epoch."""
+
+    pid: int
+    created: float
+
+
+class Processes:
+    """The recorded processes of one state folder."""
+
+    def __init__(self, places: LocalPlaces) -> None:
+        """Read nothing yet; every call looks at the record anew."""
+        self._places = places
+        self._writing = threading.Lock()
+
+    def start(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path | None = None
+    ) -> int:
+        """Start a process in a session of its own, with its log file, and record it.
+
+        Returns:
+            Its process id.
+        """
+        self._places.logs.mkdir(parents=True, exist_ok=True)
+        with self._places.log(name).open("ab") as log:
+            child = subprocess.Popen(
+                list(command),
+                env={**env, _MARK: self._mark(name)},
+                cwd=cwd or self._places.root,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        with self._writing:
+            created = psutil.Process(child.pid).create_time()
+            self._write({**self._read(), name: Started(child.pid, created)})
+        return child.pid
+
+    def names(self) -> list[str]:
+        """Every process on record, alive or not, in the order of starting."""
+        return list(self._read())
+
+    def alive(self, name: str) -> bool:
+        """Whether the recorded process runs."""
+        started = self._read().get(name)
+        return started is not None and _find(started) is not None
+
+    def pid(self, name: str) -> int | None:
+        """The process id, if the process runs."""
+        started = self._read().get(name)
+        return started.pid if started and _find(started) else None
+
+    def stop(self, name: str, patience_s: float = 10.0) -> None:
+        """End the process and all that it started: TERM, then KILL after `patience_s` seconds."""
+        started = self._read().get(name)
+        if started is not None:
+            _end(_family(started, self._mark(name)), patience_s)
+        with self._writing:
+            self._write({key: value for key, value in self._read().items() if key != name})
+
+    def _mark(self, name: str) -> str:
+        return f"{self._places.root}#{name}"
+
+    def _read(self) -> dict[str, Started]:
+        try:
+            text = self._places.processes.read_text()
+        except FileNotFoundError:
+            return {}
+        return {name: Started(**fields) for name, fields in json.loads(text).items()}
+
+    def _write(self, record: Mapping[str, Started]) -> None:
+        partial = self._places.processes.with_suffix(".partial")
+        partial.write_text(json.dumps({name: asdict(one) for name, one in record.items()}))
+        partial.replace(self._places.processes)
+
+
+def _find(started: Started) -> psutil.Process | None:
+    try:
+        process = psutil.Process(started.pid)
+        same = abs(process.create_time() - started.created) < _CLOCK_SLACK_S
+        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _family(started: Started, mark: str) -> list[psutil.Process]:
+    """The process and all that descends from it, whether or not it is still there itself."""
+    leader = _find(started)
+    family = {leader, *leader.children(recursive=True)} if leader else set()
+    # An id is not given out again while a session bears it: if its leader is gone and nobody
+    # else has the id, what is in that session is ours.
+    ours = leader is not None or not psutil.pid_exists(started.pid) or _zombie(started.pid)
+    for process in psutil.process_iter():
+        if (ours and _session(process.pid) == started.pid) or _marked(process, mark):
+            family.add(process)
+    return [process for process in family if process.pid != os.getpid()]
+
+
+def _marked(process: psutil.Process, mark: str) -> bool:
+    try:
+        return bool(process.environ().get(_MARK) == mark)
+    except psutil.Error:
+        return False
+
+
+def _zombie(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _session(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except (ProcessLookupError, PermissionError):
+        return None
+
+
+def _end(family: Iterable[psutil.Process], patience_s: float) -> None:
+    left = list(family)
+    for number, wait_s in ((signal.SIGTERM, patience_s), (signal.SIGKILL, 5.0)):
+        for process in left:
+            try:
+                process.send_signal(number)
+            except psutil.NoSuchProcess:
+                continue
+        left = _still_there(left, wait_s)
+
+
+def _still_there(family: Sequence[psutil.Process], wait_s: float) -> list[psutil.Process]:
+    """Those that are not gone after `wait_s` seconds; a zombie counts as gone."""
+    give_up_at = time.monotonic() + wait_s
+    while True:
+        left = [process for process in family if process.is_running() and not _zombie(process.pid)]
+        if not left or time.monotonic() > give_up_at:
+            return left
+        time.sleep(0.05)
