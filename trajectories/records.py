@@ -1,0 +1,32 @@
+"""What a container gives: records, and the places where one could not be read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trajectories.strict_json import Decoded
+
+
+class Found(NamedTuple):
+    """A record that is JSON; whether it is an object is for others to say."""
+
+    line: int
+    value: object
+
+
+class Broken(NamedTuple):
+    """A record that could not be read; line 0 is the file itself, not a record."""
+
+    line: int
+    problem: str
+    remedy: str
+
+
+Item = Found | Broken
+
+
+def item(line: int, decoded: Decoded) -> Item:
+    """A decoded value as a record, or as a broken one when it is defective."""
+    if decoded.defect:
+        return Broken(line, decoded.defect, "write the record with a strict JSON library")
+    return Found(line, decoded.value)

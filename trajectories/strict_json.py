@@ -1,0 +1,161 @@
+"""One JSON value, read strictly: what two readers could take differently is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NamedTuple
+
+from trajectories.refusal import shown
+
+NESTING_MAX = 64
+"""Depth of lists and objects; a record of messages with parts needs six."""
+
+_REWRITE = "write the record with a JSON library"
+_BRACKETS = re.compile(r'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_WHITE = re.compile(r"[ \t\r\n]*+")
+
+
+class JsonFault(ValueError):
+    """The text is not JSON from here on.
+
+    Attributes:
+        at: character at which it stops making sense, from 0.
+        problem: what is wrong, in words that follow "the record …".
+        remedy: what to do.
+    """
+
+    def __init__(self, at: int, problem: str, remedy: str = _REWRITE) -> None:
+        super().__init__(problem)
+        self.at = at
+        self.problem = problem
+        self.remedy = remedy
+
+
+class Decoded(NamedTuple):
+    """A value, where it ends, and what is wrong with it although it could be read."""
+
+    value: Any
+    end: int
+    defect: str
+
+
+class StrictDecoder:
+    """Decodes values one after another out of a text.
+
+    NaN, Infinity, numbers too large for a float, and an object that has a key twice make a
+    value defective; the text after it can still be read.
+    """
+
+    def __init__(self) -> None:
+        self._defect = ""
+        self._json = json.JSONDecoder(
+            object_pairs_hook=self._object,
+            parse_constant=self._constant,
+            parse_float=self._float,
+        )
+
+    def decode(self, text: str, at: int = 0) -> Decoded:
+        """Decode the value that begins at a character.
+
+        The caller has made sure by `depth_fault` that the text is not nested too deeply.
+
+        Raises:
+            JsonFault: there is no complete JSON value.
+        """
+        self._defect = ""
+        try:
+            value, end = self._json.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise _fault(text, error) from error
+        except ValueError as error:
+            raise JsonFault(at, "holds a number of too many digits") from error
+        return Decoded(value, end, self._defect)
+
+    def decode_line(self, line: bytes) -> Decoded:
+        """Decode a line that holds one value and nothing else.
+
+        Raises:
+            JsonFault: it is not UTF-8, too deep, not JSON, or holds more than one value.
+        """
+        text = to_text(line)
+        fault = depth_fault(text)
+        if fault:
+            raise fault
+        found = self.decode(text, skip_white(text, 0))
+        end = skip_white(text, found.end)
+        if end != len(text):
+            raise JsonFault(end, f"goes on after its end, at character {end + 1}")
+        return found
+
+    def _object(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(items)
+        if len(made) != len(items):
+            names = [name for name, _ in items]
+            twice = next(name for name in names if names.count(name) > 1)
+            self._defect = f"has the key {shown(twice)} twice"
+        return made
+
+    def _constant(self, name: str) -> None:
+        self._defect = f"holds {name}, which is not JSON"
+
+    def _float(self, digits: str) -> float:
+        value = float(digits)
+        if not math.isfinite(value):
+            self._defect = f"holds the number {shown(digits)}, which is too large"
+        return value
+
+
+def to_text(data: bytes) -> str:
+    """Decode UTF-8.
+
+    Raises:
+        JsonFault: it is not, or it holds a NUL byte.
+    """
+    nul = data.find(b"\x00")
+    if nul >= 0:
+        raise JsonFault(
+            nul, f"holds a NUL byte at byte {nul + 1}", "save the file as text in UTF-8"
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = f"at byte {error.start + 1}"
+        raise JsonFault(error.start, f"is not UTF-8 {place}", "save the file in UTF-8") from error
+
+
+def depth_fault(text: str) -> JsonFault | None:
+    """Say where lists and objects are nested deeper than `NESTING_MAX`, if they are."""
+    if text.count("[") + text.count("{") <= NESTING_MAX:
+        return None
+    depth = 0
+    for token in _BRACKETS.finditer(text):
+        mark = token[0]
+        if mark in {"[", "{"}:
+            depth += 1
+            if depth > NESTING_MAX:
+                words = f"is nested deeper than {NESTING_MAX} at character {token.start() + 1}"
+                return JsonFault(token.start(), words, "write messages as a flat list")
+        elif mark in {"]", "}"}:
+            depth -= 1
+    return None
+
+
+def skip_white(text: str, at: int) -> int:
+    """The first character from `at` on that is not JSON's white space."""
+    found = _WHITE.match(text, at)
+    return found.end() if found else at
+
+
+def _fault(text: str, error: json.JSONDecodeError) -> JsonFault:
+    ends = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip())
+    if ends:
+        return JsonFault(
+            error.pos,
+            "ends in the middle",
+            "write it again in full: the file was probably cut off here",
+        )
+    detail = error.msg[:1].lower() + error.msg[1:]
+    column = f"line {error.lineno} column" if error.lineno > 1 else "column"
+    return JsonFault(error.pos, f"is not JSON at {column} {error.colno}: {detail}")
