@@ -1,5 +1,7 @@
 """The environment variables that point an AWS client at the local stack."""
 
+from collections.abc import Mapping
+
 from relay.local.places import LocalPlaces
 
 ACCOUNT = "123456789012"
@@ -17,6 +19,11 @@ def no_proxy() -> dict[str, str]:
     return {"NO_PROXY": _LOOPBACK, "no_proxy": _LOOPBACK}
 
 
+def unaddressed(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment without anything that could point an AWS client at a real account."""
+    return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
+
+
 def client_environment(places: LocalPlaces, port: int) -> dict[str, str]:
     """What every client of the local stack needs: SDKs, the CDK CLI, jobs, the agent.
 
@@ -28,7 +35,7 @@ def client_environment(places: LocalPlaces, port: int) -> dict[str, str]:
         "AWS_CA_BUNDLE": str(places.certificate),
         "NODE_EXTRA_CA_CERTS": str(places.certificate),
         "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",  # noqa: S105 - the emulator's own, not a secret
+        "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_CONFIG_FILE": str(places.root / "no-aws-config"),

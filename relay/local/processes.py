@@ -20,7 +20,10 @@ import psutil
 from relay.local.places import LocalPlaces
 
 _CLOCK_SLACK_S = 0.5
+_NO_SESSION = -1
+_NO_SESSION = -1
 _MARK = "RELAY_LOCAL_PROCESS"
+_writing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Processes:
     def __init__(self, places: LocalPlaces) -> None:
         """Read nothing yet; every call looks at the record anew."""
         self._places = places
-        self._writing = threading.Lock()
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
         self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path | None = None
@@ -58,10 +61,18 @@ class Processes:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        with self._writing:
+        self._children[name] = child
+        with _writing:
             created = psutil.Process(child.pid).create_time()
             self._write({**self._read(), name: Started(child.pid, created)})
         return child.pid
+
+    def run(self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> int:
+        """Start a process, wait for its end and return its exit status; others can stop it."""
+        self.start(name, command, env, cwd)
+        status = self._children[name].wait()
+        self._forget(name)
+        return status
 
     def names(self) -> list[str]:
         """Every process on record, alive or not, in the order of starting."""
@@ -79,10 +90,13 @@ class Processes:
 
     def stop(self, name: str, patience_s: float = 10.0) -> None:
         """End the process and all that it started: TERM, then KILL after `patience_s` seconds."""
-        started = self._read().get(name)
-        if started is not None:
-            _end(_family(started, self._mark(name)), patience_s)
-        with self._writing:
+        _end(_family(self._read().get(name), self._mark(name)), patience_s)
+        self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        if child := self._children.pop(name, None):
+            child.wait()
+        with _writing:
             self._write({key: value for key, value in self._read().items() if key != name})
 
     def _mark(self, name: str) -> str:
@@ -110,15 +124,13 @@ def _find(started: Started) -> psutil.Process | None:
         return None
 
 
-def _family(started: Started, mark: str) -> list[psutil.Process]:
+def _family(started: Started | None, mark: str) -> list[psutil.Process]:
     """The process and all that descends from it, whether or not it is still there itself."""
-    leader = _find(started)
+    leader = _find(started) if started else None
     family = {leader, *leader.children(recursive=True)} if leader else set()
-    # An id is not given out again while a session bears it: if its leader is gone and nobody
-    # else has the id, what is in that session is ours.
-    ours = leader is not None or not psutil.pid_exists(started.pid) or _zombie(started.pid)
+    session = started.pid if started and (leader or _zombie(started.pid)) else None
     for process in psutil.process_iter():
-        if (ours and _session(process.pid) == started.pid) or _marked(process, mark):
+        if _session(process.pid) == session or _marked(process, mark):
             family.add(process)
     return [process for process in family if process.pid != os.getpid()]
 
@@ -131,17 +143,18 @@ def _marked(process: psutil.Process, mark: str) -> bool:
 
 
 def _zombie(pid: int) -> bool:
+    """Whether the process is gone; then no other gets its id while its session lasts."""
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return True
 
 
-def _session(pid: int) -> int | None:
+def _session(pid: int) -> int:
     try:
         return os.getsid(pid)
     except (ProcessLookupError, PermissionError):
-        return None
+        return _NO_SESSION
 
 
 def _end(family: Iterable[psutil.Process], patience_s: float) -> None:

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from relay.local.environment import no_proxy
+from relay.local.environment import client_environment, no_proxy, unaddressed
 from relay.local.places import LocalPlaces
 from relay.local.ports import Ports
 from relay.local.processes import Processes
@@ -20,7 +20,7 @@ from relay.local.readiness import wait_until_ready
 
 NAME = "ray"
 _PATIENCE_S = 90.0
-_GRACE_S = 3.0
+_GRACE_S = 1.0
 
 
 def jobs_address(ports: Ports) -> str:
@@ -60,7 +60,12 @@ def start_ray(places: LocalPlaces, processes: Processes, ports: Ports, num_cpus:
         stop_ray(places, processes)
         places.ray.mkdir(mode=0o700, exist_ok=True)
         _ensure_token(places)
-        environment = {**os.environ, **ray_environment(places, ports)}
+        environment = {
+            **unaddressed(os.environ),
+            **client_environment(places, ports.emulator),
+            **ray_environment(places, ports),
+        }
+        # The head must not look for itself.
         environment.pop("RAY_ADDRESS")
         processes.start(NAME, _command(places, ports, num_cpus), environment)
     wait_until_ready(places, processes, NAME, lambda: answers(places, ports), _PATIENCE_S)
@@ -76,7 +81,7 @@ def stop_ray(places: LocalPlaces, processes: Processes) -> None:
 def answers(places: LocalPlaces, ports: Ports) -> bool:
     """Whether the Jobs API answers."""
     try:
-        request = urllib.request.Request(
+        request = urllib.request.Request(  # noqa: S310 - our own address
             f"{jobs_address(ports)}/api/jobs/",
             headers={"Authorization": f"Bearer {token_file(places).read_text()}"},
         )
@@ -112,4 +117,3 @@ def _ensure_token(places: LocalPlaces) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_hex(32))
-

@@ -13,8 +13,8 @@ FAILED without an event after the restart.
 import asyncio
 import json
 import logging
-import os
 from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from ministack import app as gateway
@@ -131,11 +131,10 @@ def _serialised(name: str) -> str | None:
 
 
 def _write(name: str, text: str) -> None:
-    path = os.path.join(persistence.STATE_DIR, f"{name}.json")
-    partial = f"{path}.partial"
-    with open(partial, "w") as file:
-        file.write(text)
-    os.replace(partial, path)
+    path = Path(persistence.STATE_DIR) / f"{name}.json"
+    partial = path.with_suffix(".partial")
+    partial.write_text(text)
+    partial.replace(path)
 
 
 def _notify_now(bucket: str, key: str, event: str, *details: object, **named: object) -> None:

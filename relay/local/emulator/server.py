@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import signal
+from typing import cast
 
 from hypercorn.asyncio import serve as serve_app
 from hypercorn.config import Config
+from hypercorn.typing import ASGIFramework
 from ministack.app import app
 
 from relay.local.emulator.durability import Durability
@@ -42,6 +44,7 @@ async def _serve(durability: Durability, config: Config) -> None:
         loop.add_signal_handler(number, stop.set)
     saving = asyncio.create_task(durability.keep_saving())
     try:
-        await serve_app(durability.around(app), config, shutdown_trigger=stop.wait)
+        framework = cast(ASGIFramework, durability.around(app))
+        await serve_app(framework, config, shutdown_trigger=stop.wait)
     finally:
         saving.cancel()

@@ -57,8 +57,6 @@ def _time_out(execution_arn: str) -> None:
         return
     execution["status"] = "TIMED_OUT"
     execution["stopDate"] = now_iso()
-    stepfunctions._add_event(
-        execution, "ExecutionTimedOut", {"executionTimedOutEventDetails": {}}
-    )
+    stepfunctions._add_event(execution, "ExecutionTimedOut", {"executionTimedOutEventDetails": {}})
     stepfunctions._emit_execution_status_event(execution)
     executions.end(execution_arn)

@@ -23,7 +23,9 @@ Call = Callable[[dict[str, Any]], Any]
 
 def close() -> None:
     """Check the three SendTask calls."""
-    stepfunctions._send_task_success = _checked_output(_first_only(stepfunctions._send_task_success))
+    stepfunctions._send_task_success = _checked_output(
+        _first_only(stepfunctions._send_task_success)
+    )
     stepfunctions._send_task_failure = _first_only(stepfunctions._send_task_failure)
     stepfunctions._send_task_heartbeat = _first_only(stepfunctions._send_task_heartbeat)
     stepfunctions._invoke_with_callback = _remembering(stepfunctions._invoke_with_callback)

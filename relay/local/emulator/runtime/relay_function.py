@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 HANDLER = "RELAY_LOCAL_HANDLER"
@@ -51,8 +52,8 @@ def _load() -> Callable[[object, object], Any]:
 
 def _hide() -> None:
     """Leave the function its code, its layers, the interpreter and the installed packages."""
-    code = os.environ.get("LAMBDA_TASK_ROOT", os.getcwd())
-    seen = (os.path.dirname(code), sys.prefix, sys.base_prefix)
+    unpacked = Path(os.environ.get("LAMBDA_TASK_ROOT", ".")).resolve().parent
+    seen = (str(unpacked), sys.prefix, sys.base_prefix)
     sys.path[:] = [entry for entry in sys.path if entry.startswith(seen)]
     for name in list(os.environ):
         if name.startswith(_EMULATORS):

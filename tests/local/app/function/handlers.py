@@ -1,0 +1,33 @@
+"""The functions of the small app."""
+
+import json
+import os
+import time
+
+import boto3
+
+
+def start(event, _context):
+    """A message of the queue starts an execution named after its object."""
+    for record in event["Records"]:
+        for notice in json.loads(record["body"]).get("Records", []):
+            key = notice["s3"]["object"]["key"]
+            boto3.client("stepfunctions").start_execution(
+                stateMachineArn=os.environ["MACHINE"], name=key, input=json.dumps({"key": key})
+            )
+
+
+def task(event, _context):
+    """Write down that the object's execution ran."""
+    write(event["key"])
+    return event
+
+
+def tick(_event, _context):
+    """Write down when the schedule fired."""
+    write("tick")
+
+
+def write(key):
+    item = {"pk": {"S": key}, "at": {"N": str(time.time())}}
+    boto3.client("dynamodb").put_item(TableName=os.environ["TABLE"], Item=item)
