@@ -1,0 +1,1 @@
+"""Reading a control plane, and drawing what was read."""
