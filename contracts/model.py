@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,15 +21,15 @@ class Contract(BaseModel):
         allow_inf_nan=False,
     )
 
+    def to_bytes(self) -> bytes:
+        """Canonical JSON: sorted keys, no spaces, so that equal values have equal bytes."""
+        return canonical_json(self.model_dump(mode="json"))
+
 
 class Stored(Contract):
     """A contract that outlives the process: it says which version of itself it is."""
 
     schema_version: Literal[1] = 1
-
-    def to_bytes(self) -> bytes:
-        """Canonical JSON: sorted keys, no spaces, so that equal values have equal bytes."""
-        return canonical_json(self.model_dump(mode="json"))
 
     @classmethod
     def from_bytes(cls, data: bytes | str, *, where: str) -> Self:
@@ -48,7 +48,7 @@ class Stored(Contract):
             raise ContractBroken(f"{where}: {describe(error)}") from error
 
 
-def canonical_json(value: Any) -> bytes:
+def canonical_json(value: object) -> bytes:
     """Serialise to the one byte form that digests and comparisons use."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text.encode("utf-8")

@@ -119,9 +119,7 @@ class Pipeline(Stored):
     name: PipelineName
     description: str = Field("", max_length=500)
     seed: int = Field(0, ge=0, lt=2**31)
-    model: TinyModel | FolderModel = Field(
-        default_factory=lambda: TinyModel(), discriminator="source"
-    )
+    model: TinyModel | FolderModel = Field(TinyModel(), discriminator="source")
     data: DataRules = DataRules()
     rounds: tuple[Round, ...] = Field(min_length=1, max_length=ROUNDS_MAX)
     gate: Gate = Gate()

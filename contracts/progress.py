@@ -21,4 +21,4 @@ class Progress(Stored):
     stage: str = Field(max_length=80, description="What the job is doing, in an operator's words.")
     step: int = Field(0, ge=0)
     steps: int = Field(0, ge=0, description="0 while not known.")
-    metrics: dict[str, float] = {}
+    metrics: dict[str, float] = Field({}, description="The newest values, by name.")

@@ -53,8 +53,8 @@ class PhaseResult(Stored):
     nonce: str
     outcome: Literal["succeeded", "no_data", "failed"]
     failure: Failure | None = None
-    artifacts: dict[str, ArtifactRef] = {}
-    metrics: dict[str, float] = {}
+    artifacts: dict[str, ArtifactRef] = Field({}, description="What is handed on, by name.")
+    metrics: dict[str, float] = Field({}, description="Final values, by name.")
     objects: tuple[ObjectReport, ...] = ()
     resumed_from: str = Field("", description="Checkpoint this attempt went on from, if any.")
     notes: tuple[str, ...] = ()
@@ -72,5 +72,5 @@ class PhaseOutput(Contract):
     """What Step Functions sees of a phase: references, a few hundred bytes."""
 
     outcome: Literal["succeeded", "no_data"]
-    artifacts: dict[str, ArtifactRef] = {}
+    artifacts: dict[str, ArtifactRef] = Field({}, description="What is handed on, by name.")
     result_key: str

@@ -28,6 +28,9 @@ class Runner(Protocol):
     def stop(self, key: AttemptKey, reason: str) -> None:
         """Make sure that the job ends, or never starts."""
 
+    def ring(self, key: AttemptKey) -> None:
+        """Remind whoever starts jobs of this one; may do nothing."""
+
 
 class ObjectHead(NamedTuple):
     """What the store says of an object without its content."""

@@ -98,7 +98,12 @@ class Attempts:
         cause: str = "",
     ) -> bool:
         """Give an attempt its terminal status; False when it has one already."""
-        changes: dict[str, Any] = {"status": status, "ended_at": at.isoformat(), "error": error, "cause": cause}
+        changes: dict[str, Any] = {
+            "status": status,
+            "ended_at": at.isoformat(),
+            "error": error,
+            "cause": cause,
+        }
         if output is not None:
             changes["output"] = output.model_dump(mode="json")
         return self._table.write(

@@ -1,0 +1,44 @@
+"""The end of an execution: jobs stopped, the lease freed, then a look for drops."""
+
+from __future__ import annotations
+
+from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, RunStatus
+from contracts.limits import CAUSE_MAX
+from lambdas.control_plane import ControlPlane
+from lambdas.ledger.attempts import key_of
+from lambdas.logic.ensure_run import ensure_run
+from lambdas.ports import ExecutionState
+
+
+def ending(state: ExecutionState) -> tuple[RunStatus, str]:
+    """The status and reason of a run whose execution ended without recording its own."""
+    why = ": ".join(part for part in (state.error, state.cause) if part)[:CAUSE_MAX]
+    if state.status == "ABORTED":
+        return "CANCELLED", why or "the execution was stopped"
+    if state.status == "SUCCEEDED":
+        return "FAILED", "the execution ended without recording an outcome"
+    return "FAILED", why or f"the execution ended as {state.status}"
+
+
+def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> None:
+    """Close a run whose execution is over; repeating it changes nothing.
+
+    The order matters: the lease is freed before drops are looked for.
+    """
+    record = plane.ledger.runs.get(run)
+    if record is None:
+        return
+    now = plane.clock.now()
+    if record.status not in RUN_ENDED:
+        status, reason = (
+            ending(state) if state else ("FAILED", "Step Functions knows no such execution")
+        )
+        plane.ledger.runs.end(run, status, at=now, reason=reason)
+        record = plane.ledger.runs.get(run) or record
+    for attempt in plane.ledger.attempts.of_run(run):
+        if attempt.status not in ATTEMPT_ENDED:
+            plane.runner.stop(key_of(attempt), f"run {run} ended as {record.status}")
+            plane.ledger.attempts.end(attempt, "STOPPED", at=now, cause="the run ended")
+    failures = plane.ledger.pipelines.get(record.pipeline).consecutive_failures
+    plane.ledger.runs.release(record, failures_before=failures)
+    ensure_run(record.pipeline, plane)

@@ -1,0 +1,104 @@
+"""What a job's progress and result objects change: Step Functions first, the ledger second."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from contracts import layout
+from contracts.errors import PermanentError, TransientError, names_below
+from contracts.ledger import ATTEMPT_ENDED, AttemptRecord
+from contracts.limits import STATUS_OBJECT_BYTES_MAX
+from contracts.names import AttemptKey
+from contracts.progress import Progress
+from contracts.rejection import Rejection
+from contracts.result import ObjectReport, PhaseResult
+from lambdas.control_plane import ControlPlane
+from lambdas.logic.submit_attempt import output_of
+
+Heard = Literal["told", "late", "fenced", "unknown", "absent", "old"]
+
+
+def newest_attempt(key: AttemptKey, plane: ControlPlane) -> AttemptRecord | Heard:
+    """The attempt that a report is of, if it is its phase's newest."""
+    attempts = plane.ledger.attempts.of_phase(key.run, key.round, key.phase)
+    mine = [attempt for attempt in attempts if attempt.attempt == key.attempt]
+    if not mine:
+        return "unknown"
+    return mine[0] if mine[0] is attempts[-1] else "fenced"
+
+
+def hear_progress(key: AttemptKey, plane: ControlPlane) -> Heard:
+    """Keep a phase alive by its newest progress."""
+    attempt = newest_attempt(key, plane)
+    if isinstance(attempt, str):
+        return attempt
+    stored = plane.objects.get(layout.progress(key), limit=STATUS_OBJECT_BYTES_MAX)
+    if stored is None:
+        return "absent"
+    progress = Progress.from_bytes(stored, where=layout.progress(key))
+    if progress.nonce != attempt.nonce:
+        return "fenced"
+    if attempt.status in ATTEMPT_ENDED:
+        return "late"
+    if not plane.executions.heartbeat(attempt.token):
+        return "late"
+    return "told" if plane.ledger.attempts.record_progress(attempt, progress) else "old"
+
+
+def hear_result(key: AttemptKey, plane: ControlPlane) -> Heard:
+    """Answer Step Functions with a job's result, then write it down."""
+    attempt = newest_attempt(key, plane)
+    if isinstance(attempt, str):
+        return attempt
+    place = layout.result(key)
+    stored = plane.objects.get(place, limit=STATUS_OBJECT_BYTES_MAX)
+    if stored is None:
+        return "absent"
+    result = PhaseResult.from_bytes(stored, where=place)
+    if result.nonce != attempt.nonce or result.key != key:
+        return "fenced"
+    if result.outcome == "failed":
+        error, cause = _failure(result)
+        return end_failed(attempt, error, cause, plane)
+    output = output_of(result, place)
+    told = plane.executions.succeed(attempt.token, output.to_bytes())
+    for report in result.objects:
+        if report.problem_count:
+            _reject(report, result, plane)
+    plane.ledger.attempts.end(attempt, "SUCCEEDED", at=plane.clock.now(), output=output)
+    return "told" if told else "late"
+
+
+def end_failed(attempt: AttemptRecord, error: str, cause: str, plane: ControlPlane) -> Heard:
+    """Fail an attempt's task, then write it down."""
+    told = plane.executions.fail(attempt.token, error, cause)
+    plane.ledger.attempts.end(attempt, "FAILED", at=plane.clock.now(), error=error, cause=cause)
+    return "told" if told else "late"
+
+
+def _failure(result: PhaseResult) -> tuple[str, str]:
+    if result.failure is None:
+        return "JobCrashed", "the job failed and did not say why"
+    known = names_below(PermanentError) + names_below(TransientError)
+    error = result.failure.error if result.failure.error in known else "JobFailed"
+    return error, result.failure.cause
+
+
+def _reject(report: ObjectReport, result: PhaseResult, plane: ControlPlane) -> None:
+    pipeline, _, rest = report.key.removeprefix(layout.INCOMING).partition("/")
+    rejection = Rejection(
+        bucket=plane.objects.bucket,
+        key=report.key,
+        version_id=report.version_id,
+        refused_by="collect",
+        run=result.run,
+        reason=f"{report.rejected} of {report.records} records were not usable",
+        remedy="mend the records below and upload the file again: it is a new drop",
+        records=report.records,
+        usable=report.usable,
+        problems=report.problems,
+        problem_count=report.problem_count,
+        at=result.ended_at,
+    )
+    place = layout.rejection(pipeline, rest, report.version_id)
+    plane.objects.put(place, rejection.to_bytes())

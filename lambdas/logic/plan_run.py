@@ -1,0 +1,142 @@
+"""Plan: the moment at which a run's drops, recipe and parent are decided."""
+
+from __future__ import annotations
+
+from contracts import layout
+from contracts.decision import PlanAnswer
+from contracts.errors import PipelineUnknown, RunNotOpen
+from contracts.ledger import DropRecord, RunRecord
+from contracts.limits import DROPS_PER_RUN_MAX, STATUS_OBJECT_BYTES_MAX
+from contracts.model import digest
+from contracts.pipeline import Patience, Pipeline
+from contracts.plan import Handoff, Parent, Plan, PlannedDrop
+from lambdas.control_plane import ControlPlane
+
+PLAN_BYTES_MAX = 64 * STATUS_OBJECT_BYTES_MAX
+
+
+def open_run(run: str, plane: ControlPlane) -> RunRecord:
+    """The run, if it is alive and holds its pipeline's lease.
+
+    Raises:
+        RunNotOpen: it is not; so a redriven execution ends at its first step.
+    """
+    record = plane.ledger.runs.get(run)
+    if record is None:
+        raise RunNotOpen(f"the ledger knows no run {run}")
+    lease = plane.ledger.runs.lease(record.pipeline)
+    if record.ended_at is not None or lease is None or lease.run != run:
+        raise RunNotOpen(
+            f"run {run} has ended ({record.status}) and cannot be redriven; "
+            f"use `relay retry {run}`: it takes the same drops and goes on from the last handoff"
+        )
+    return record
+
+
+def read_plan(run: str, plane: ControlPlane) -> Plan:
+    """The run's plan.
+
+    Raises:
+        RunNotOpen: it was never planned.
+    """
+    key = layout.plan(run)
+    stored = plane.objects.get(key, limit=PLAN_BYTES_MAX)
+    if stored is None:
+        raise RunNotOpen(f"run {run} has no plan at {key}")
+    return Plan.from_bytes(stored, where=key)
+
+
+def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
+    """Decide the run once, then mark its drops; repeating it goes on marking."""
+    record = open_run(run, plane)
+    key = layout.plan(run)
+    if plane.objects.head(key) is None:
+        fresh = _make(record, plane)
+        if fresh is None:
+            patience = Patience()
+            return PlanAnswer(
+                outcome="nothing_waiting",
+                run=run,
+                pipeline=record.pipeline,
+                drops=0,
+                rounds=0,
+                heartbeat_s=patience.heartbeat_s,
+                timeout_s=patience.timeout_s,
+            )
+        plane.objects.put_if_absent(key, fresh.to_bytes())
+    plan = read_plan(run, plane)
+    if plan.retry_of is None:
+        for drop in plan.drops:
+            plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), run)
+    plane.ledger.runs.set_drops(run, len(plan.drops))
+    return PlanAnswer(
+        outcome="planned",
+        run=run,
+        pipeline=record.pipeline,
+        drops=len(plan.drops),
+        rounds=len(plan.pipeline.rounds),
+        heartbeat_s=plan.pipeline.patience.heartbeat_s,
+        timeout_s=plan.pipeline.patience.timeout_s,
+    )
+
+
+def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
+    if record.retry_of is not None and plane.objects.head(layout.plan(record.retry_of)):
+        return _make_retry(record, record.retry_of, plane)
+    drops = plane.ledger.drops.waiting(record.pipeline, limit=DROPS_PER_RUN_MAX)
+    if not drops:
+        return None
+    stored = plane.objects.get(layout.pipeline(record.pipeline), limit=STATUS_OBJECT_BYTES_MAX)
+    if stored is None:
+        raise PipelineUnknown(
+            f"{layout.pipeline(record.pipeline)} is gone; "
+            "register the pipeline with `relay pipelines apply FILE`"
+        )
+    return Plan(
+        run=record.run,
+        pipeline_version=digest(stored),
+        pipeline=Pipeline.from_bytes(stored, where=layout.pipeline(record.pipeline)),
+        drops=tuple(_planned(drop) for drop in drops),
+        parent=_parent(record.pipeline, plane),
+        created_at=plane.clock.now(),
+    )
+
+
+def _make_retry(record: RunRecord, before: str, plane: ControlPlane) -> Plan:
+    """Handoffs hold only while the parent that they started from is still current."""
+    old = read_plan(before, plane)
+    parent = _parent(record.pipeline, plane)
+    changes = {"run": record.run, "retry_of": before, "created_at": plane.clock.now()}
+    if parent != old.parent:
+        return old.model_copy(update={**changes, "parent": parent, "handoffs": ()})
+    done = {
+        (attempt.round, attempt.phase): attempt.output.result_key
+        for attempt in plane.ledger.attempts.of_run(before)
+        if attempt.status == "SUCCEEDED" and attempt.output is not None
+    }
+    handoffs = {(item.round, item.phase): item.result_key for item in old.handoffs} | done
+    taken_over = tuple(
+        Handoff(round=round_, phase=phase, result_key=key)
+        for (round_, phase), key in sorted(handoffs.items())
+    )
+    return old.model_copy(update={**changes, "handoffs": taken_over})
+
+
+def _parent(pipeline: str, plane: ControlPlane) -> Parent | None:
+    current = plane.ledger.pipelines.get(pipeline).current_version
+    version = None if current is None else plane.ledger.policies.get(pipeline, current)
+    return None if version is None else Parent(version=version.version, policy=version.policy)
+
+
+def _planned(drop: DropRecord) -> PlannedDrop:
+    return PlannedDrop(
+        id=drop.id,
+        key=drop.key,
+        version_id=drop.version_id,
+        size=drop.size,
+        accepted_at=drop.accepted_at,
+    )
+
+
+def _waiting(drop: PlannedDrop, pipeline: str) -> DropRecord:
+    return DropRecord(pipeline=pipeline, status="waiting", **drop.model_dump())

@@ -1,0 +1,65 @@
+"""`report`: jobs' objects and executions' ends, by way of the reports queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from contracts import layout
+from contracts.errors import ServiceUnavailable
+from lambdas.logic.close_run import close_run
+from lambdas.logic.execution_event import ended_run
+from lambdas.logic.hear_job import hear_progress, hear_result
+from lambdas.logic.notification import ObjectCreated, created_objects, read_body
+from lambdas.observing import logger, metrics
+from lambdas.wiring import control_plane
+
+processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+def hear(record: SQSRecord) -> None:
+    """Hear one message; a failure leaves it in the queue."""
+    body = read_body(record.body)
+    run = ended_run(body)
+    if run is not None:
+        plane = control_plane()
+        state = plane.executions.describe(run)
+        if state is not None and state.status == "RUNNING":
+            raise ServiceUnavailable(
+                f"run {run} ended, but its execution is still shown as running"
+            )
+        close_run(run, state, plane)
+        logger.info("execution ended", run=run)
+        return
+    for created in created_objects(body):
+        hear_object(created)
+
+
+def hear_object(created: ObjectCreated) -> None:
+    """Hear a progress or result object; others are none of ours."""
+    found = layout.parse_status_key(created.key)
+    if found is None or created.bucket != control_plane().objects.bucket:
+        logger.warning("ignored", key=created.key)
+        metrics.add_metric("ReportIgnored", MetricUnit.Count, 1)
+        return
+    key, name = found
+    hear_one = hear_result if name == layout.RESULT else hear_progress
+    heard = hear_one(key, control_plane())
+    logger.info("report", run=key.run, job=key.job_name, object=name, heard=heard)
+    metrics.add_metric(f"Report{heard.capitalize()}", MetricUnit.Count, 1)
+
+
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - Powertools' type
+    """Hear a batch, reporting which messages failed."""
+    return process_partial_response(
+        event=event, record_handler=hear, processor=processor, context=context
+    )

@@ -1,0 +1,47 @@
+"""The one place where adapters meet: from settings to a control plane."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+from lambdas.adapters.clock import SystemClock
+from lambdas.adapters.executions_sfn import StepFunctions
+from lambdas.adapters.objects_s3 import S3Objects
+from lambdas.adapters.queue_runner import QueueRunner
+from lambdas.control_plane import ControlPlane
+from lambdas.ledger.ledger import Ledger
+from lambdas.ledger.table import Table
+from lambdas.settings import Settings
+
+_CONFIG = Config(
+    retries={"mode": "standard", "max_attempts": 4}, connect_timeout=3, read_timeout=10
+)
+
+
+def build(settings: Settings, session: Any = boto3) -> ControlPlane:  # noqa: ANN401
+    """Connect a control plane; `session` is boto3 itself or a session of it."""
+
+    def client(service: str) -> Any:  # noqa: ANN401 - boto3's clients are untyped
+        return session.client(service, config=_CONFIG)
+
+    objects = S3Objects(client("s3"), settings.bucket)
+    clock = SystemClock()
+    return ControlPlane(
+        ledger=Ledger(Table(client("dynamodb"), settings.ledger_table)),
+        objects=objects,
+        executions=StepFunctions(client("stepfunctions"), settings.state_machine_arn),
+        runner=QueueRunner(objects, client("sqs"), settings.job_queue_url, clock),
+        clock=clock,
+        workspace_root=settings.workspace_root,
+        progress_interval_s=settings.progress_interval_s,
+    )
+
+
+@cache
+def control_plane() -> ControlPlane:
+    """The function's control plane, built once a container."""
+    return build(Settings.read())
