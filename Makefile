@@ -1,0 +1,41 @@
+# Two commands: `make demo` and `make test`. Needs Python 3.11 and make; Node and the CDK CLI
+# come from wheels in requirements.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+
+.PHONY: help setup demo test lint fmt types synth clean
+
+help:  ## Show these targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: .venv/.installed  ## Install everything into .venv from pinned requirements
+
+.venv/.installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Relay needs Python 3.11 or newer; set PYTHON=python3.11")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: setup  ## A dropped preference file becomes a published policy, on this machine
+	@$(BIN)/relay demo
+
+test: setup lint  ## Every check and every test
+	$(BIN)/pytest
+
+lint: setup  ## ruff, mypy, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: setup  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+synth: setup  ## The CloudFormation template, in cdk.out
+	$(BIN)/python app.py
+
+clean:  ## Remove what the project made here, but for the venv
+	rm -rf .relay cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis
