@@ -55,7 +55,9 @@ class Probe(core.Stack):
             self,
             "Machine",
             definition_body=sfn.DefinitionBody.from_chainable(
-                tasks.LambdaInvoke(self, "Work", lambda_function=task, retry_on_service_exceptions=False)
+                tasks.LambdaInvoke(
+                    self, "Work", lambda_function=task, retry_on_service_exceptions=False
+                )
             ),
         )
         table.grant_write_data(task)

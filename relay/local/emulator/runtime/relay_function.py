@@ -55,9 +55,16 @@ def _hide() -> None:
     unpacked = Path(os.environ.get("LAMBDA_TASK_ROOT", ".")).resolve().parent
     seen = (str(unpacked), sys.prefix, sys.base_prefix)
     sys.path[:] = [entry for entry in sys.path if entry.startswith(seen)]
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not _editable(finder)]
     for name in list(os.environ):
         if name.startswith(_EMULATORS):
             del os.environ[name]
+
+
+def _editable(finder: object) -> bool:
+    """Whether the finder makes a checkout importable (an editable installation)."""
+    module = getattr(finder, "__module__", None) or type(finder).__module__
+    return module.startswith("__editable__")
 
 
 def _warm_up() -> None:

@@ -1,0 +1,34 @@
+"""One emulator with its gaps closed and one as released, and every probe's answer from both."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from emulated import Emulated, closed_emulator, plain_emulator
+
+Observed = Callable[[str, Callable[[Emulated], object]], object]
+
+
+@pytest.fixture(scope="session")
+def emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulated]:
+    with closed_emulator(tmp_path_factory.mktemp("closed")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulated]:
+    with plain_emulator(tmp_path_factory.mktemp("plain")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def observed(emulator: Emulated, released: Emulated) -> Iterator[Observed]:
+    """Ask a probe, all of them at once: most of their time is spent waiting for time-outs."""
+    from test_gaps import PROBES
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        asked: dict[tuple[str, object], Future[object]] = {}
+        for name, running in (("closed", emulator), ("released", released)):
+            for probe in PROBES:
+                asked[name, probe.ask] = pool.submit(probe.ask, running)
+        yield lambda name, ask: asked[name, ask].result()
