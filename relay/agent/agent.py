@@ -161,7 +161,8 @@ class Agent:
         )
 
     def _look(self, begun: Begun) -> JobLook:
-        if self.health.dead_since is not None and begun.since <= self.health.dead_since:
+        dead = self.health.dead_since
+        if begun.stage == "started" and dead is not None and begun.since <= dead:
             return JobLook("DEAD")
         return self.jobs.look(begun.spec.key.job_name)
 

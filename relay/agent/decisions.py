@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from contracts.limits import CAUSE_MAX
-from relay.agent.ports import RAY_ENDED, JobLook
+from relay.agent.ports import RAY_ENDED, JobLook, RayState
 
 Stage = Literal["claiming", "started"]
 """How far this agent has gone: `started` is written down before Ray is asked to start the job,
@@ -18,6 +18,13 @@ DEADLINE_GRACE_S = 5.0
 ASK_AGAIN_S = 5.0
 KILL_AFTER_S = 8.0
 """Ray itself kills 3 s after it was asked; the agent no longer waits for Ray after this."""
+
+
+_GOES_ON = "a new attempt goes on from its last checkpoint"
+_LOST: dict[RayState, str] = {
+    "ABSENT": f"Ray does not know the job: it was started anew, or did not take it; {_GOES_ON}",
+    "DEAD": f"Ray went away while the job ran; {_GOES_ON}",
+}
 
 
 @dataclass(frozen=True)
@@ -121,7 +128,7 @@ def _before_start(sight: Sight) -> Action:
 
 def _after_start(sight: Sight) -> Action:
     state = sight.ray.state
-    if state in RAY_ENDED or state in {"ABSENT", "DEAD"}:
+    if state in RAY_ENDED or state in _LOST:
         if sight.process_alive:
             return Stop(ask=False, hard=True)
         return Finish(_ending(sight))
@@ -148,9 +155,8 @@ def _ending(sight: Sight) -> Ending:
         return Ending("stopped", "JobStopped", _line(f"stopped on request: {sight.stop_reason}"))
     if _overdue(sight):
         return Ending("stopped", "DeadlineExceeded", "the job ran past its deadline and was ended")
-    if state in {"ABSENT", "DEAD"}:
-        cause = "Ray went away while the job ran; a new attempt goes on from its last checkpoint"
-        return Ending("lost", "JobCrashed", cause)
+    if state in _LOST:
+        return Ending("lost", "JobCrashed", _LOST[state])
     if state == "STOPPED":
         return Ending("stopped", "JobCrashed", "the job was stopped in Ray, not by the pipeline")
     return Ending("failed", "JobCrashed", _line(_last_words(sight.ray)))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 
 import psutil
 
 _SETTLE_S = 1.0
+_LOOK_EVERY_S = 0.05
 
 
 class LocalProcesses:
@@ -22,10 +24,10 @@ class LocalProcesses:
         found = _with_descendants(_marked(marks))
         for process in found:
             _signal(process, "terminate")
-        _, left = psutil.wait_procs(found, timeout=grace_s)
+        left = _outlasting(found, grace_s)
         for process in {*left, *_with_descendants(_marked(marks))}:
             _signal(process, "kill")
-        psutil.wait_procs(left, timeout=_SETTLE_S)
+        _outlasting(found, _SETTLE_S)
         return not _marked(marks)
 
 
@@ -41,6 +43,23 @@ def _marked(marks: Sequence[str]) -> list[psutil.Process]:
         if not gone and any(mark in line for mark in marks):
             found.append(process)
     return found
+
+
+def _outlasting(processes: list[psutil.Process], wait_s: float) -> list[psutil.Process]:
+    """Those that still live after `wait_s`; their exit codes are left to their parents."""
+    give_up_at = time.monotonic() + wait_s
+    while True:
+        left = [process for process in processes if _lives(process)]
+        if not left or time.monotonic() >= give_up_at:
+            return left
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _with_descendants(roots: list[psutil.Process]) -> list[psutil.Process]:
