@@ -1,0 +1,140 @@
+"""Findings of the rule packs that stay, each with the reason why.
+
+A finding is acknowledged where it is and by its whole id, wildcard included, so that a new
+wildcard, or the same one in another role, fails the synthesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+from aws_cdk import Acknowledgment, CfnElement, Validations
+from constructs import IConstruct
+
+from cdk.stack import ControlPlane
+from contracts.layout import INCOMING, PIPELINES, POLICIES, REJECTED, RUNS
+
+ANY = "*"
+EXECUTIONS = "executions"
+
+_KEYS_ARE_NEW = "keys below this prefix are made as runs go by; nothing outside it is reached"
+WILDCARDS = {
+    ANY: "X-Ray (and log delivery) know no resource that a policy could name",
+    EXECUTIONS: "executions are named by runs that do not exist yet; of this machine only",
+    f"{INCOMING}*": f"uploads: {_KEYS_ARE_NEW}",
+    f"{REJECTED}*": f"reports on what was refused: {_KEYS_ARE_NEW}",
+    f"{RUNS}*": f"specs, progress and results: {_KEYS_ARE_NEW}",
+    f"{RUNS}*/plan.json": "one plan for every run, and no other object of it",
+    f"{PIPELINES}*": f"registered recipes: {_KEYS_ARE_NEW}",
+    f"{POLICIES}*": f"exported policies: {_KEYS_ARE_NEW}",
+    f"{POLICIES}*/current.json": "one pointer for every pipeline, and no policy itself",
+}
+"""Why a wildcard is needed; the same reason for whoever has it."""
+
+
+class Stays(NamedTuple):
+    """One finding that stays."""
+
+    where: IConstruct
+    finding: str
+    reason: str
+
+
+def acknowledge(stack: ControlPlane) -> None:
+    """Record every finding that stays."""
+    for found in stays(stack):
+        Validations.of(found.where).acknowledge(
+            Acknowledgment(id=found.finding, reason=found.reason)
+        )
+
+
+def stays(stack: ControlPlane) -> Iterator[Stays]:
+    """All findings that stay."""
+    yield from _storage(stack)
+    yield from _queues(stack)
+    yield from _functions(stack)
+    yield from _wildcards(stack)
+
+
+def _storage(stack: ControlPlane) -> Iterator[Stays]:
+    yield Stays(
+        stack.store.bucket,
+        "AwsSolutions-S1",
+        "jobs overwrite small objects all the time, so access logs would outgrow the data; who "
+        "needs an audit turns on CloudTrail data events for the bucket, which name the role",
+    )
+
+
+def _queues(stack: ControlPlane) -> Iterator[Stays]:
+    ends = (
+        stack.uploads.dead_letters,
+        stack.reports.dead_letters,
+        stack.jobs.dead_letters,
+        stack.missed_sweeps,
+    )
+    for queue in ends:
+        yield Stays(queue, "Serverless-SQSRedrivePolicy", "this queue is where redriving ends")
+    yield Stays(
+        stack.missed_sweeps,
+        "AwsSolutions-SQS3",
+        "it is the on-failure destination of the schedule; the next sweep does what one missed",
+    )
+
+
+def _functions(stack: ControlPlane) -> Iterator[Stays]:
+    for each in (stack.intake, stack.submit, stack.report, stack.decide, stack.sweep):
+        for rule in ("AwsSolutions-L1", "Serverless-LambdaLatestVersion"):
+            yield Stays(
+                each.function,
+                rule,
+                "Python 3.13 is what the code is checked with and the Powertools layer is pinned "
+                "for; it is supported, and both move together",
+            )
+        yield Stays(
+            each.function,
+            "Serverless-LambdaDLQ",
+            "nothing is lost without one: queues redrive, the state machine retries and fails "
+            "the run, and the schedule's calls have an on-failure destination",
+        )
+        yield Stays(
+            each.role, "Serverless-LambdaStarPermissions", f"the resource *: {WILDCARDS[ANY]}"
+        )
+    for each in (stack.intake, stack.report):
+        yield Stays(
+            each.source,
+            "Serverless-LambdaEventSourceMappingDestination",
+            "SQS sources know no on-failure destination; the queue's dead letters are it",
+        )
+
+
+def _wildcards(stack: ControlPlane) -> Iterator[Stays]:
+    runs, incoming, rejected = f"{RUNS}*", f"{INCOMING}*", f"{REJECTED}*"
+    pipelines, policies = f"{PIPELINES}*", f"{POLICIES}*"
+    plans, current = f"{RUNS}*/plan.json", f"{POLICIES}*/current.json"
+    held: list[tuple[IConstruct, tuple[str, ...]]] = [
+        (stack.intake.role, (ANY, incoming, pipelines, rejected)),
+        (stack.submit.role, (ANY, runs)),
+        (stack.report.role, (ANY, runs, rejected, EXECUTIONS)),
+        (stack.decide.role, (ANY, runs, policies, pipelines, plans, current)),
+        (stack.sweep.role, (ANY, runs, rejected, EXECUTIONS)),
+        (stack.runs.role, (ANY,)),
+        (stack.job_access.role, (incoming, runs, policies, pipelines)),
+        (stack.agent_access.role, (runs,)),
+    ]
+    for role, patterns in held:
+        for pattern in patterns:
+            yield Stays(
+                role, f"AwsSolutions-IAM5[Resource::{_shown(stack, pattern)}]", WILDCARDS[pattern]
+            )
+
+
+def _shown(stack: ControlPlane, pattern: str) -> str:
+    """A resource as the rule pack writes it."""
+    if pattern == ANY:
+        return ANY
+    if pattern == EXECUTIONS:
+        where = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
+        return f"{where}:execution:{stack.stack_name}-runs:*"
+    bucket = cast(CfnElement, stack.store.bucket.node.default_child)
+    return f"<{stack.get_logical_id(bucket)}.Arn>/{pattern}"

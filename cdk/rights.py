@@ -1,0 +1,131 @@
+"""Who may do what: the whole of it, on one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
+
+from cdk.statements import (
+    allow,
+    keeps_ledger,
+    never_puts_objects,
+    puts_objects,
+    reads_objects,
+    receives,
+    sends,
+    works_off,
+)
+from contracts.layout import INCOMING, PIPELINES, POLICIES, REJECTED, RUNS
+
+Statements = list[iam.PolicyStatement]
+
+PLANS = f"{RUNS}*/plan.json"
+SPECS = f"{RUNS}*/job.json"
+CURRENT = f"{POLICIES}*/current.json"
+
+
+@dataclass(frozen=True)
+class Rights:
+    """The rights of every role, given what there is.
+
+    The ledger's keys are not narrowed per function: each of them reads and writes items of
+    pipelines, drops and runs alike.
+    """
+
+    bucket: s3.Bucket
+    table: dynamodb.Table
+    uploads: sqs.Queue
+    reports: sqs.Queue
+    jobs: sqs.Queue
+    missed_sweeps: sqs.Queue
+    machine_arn: str
+    executions_arn: str
+
+    def intake(self) -> Statements:
+        """Look into what arrived, refuse it in writing or record it, start a run."""
+        return [
+            receives(self.uploads, "ReceiveUploads"),
+            *reads_objects(self.bucket, INCOMING, PIPELINES, versions=True),
+            puts_objects(self.bucket, f"{REJECTED}*", sid="Refuse"),
+            keeps_ledger(self.table),
+            self._start_runs(),
+        ]
+
+    def submit(self) -> Statements:
+        """Start and stop jobs; hand over a phase that need not run again."""
+        return [
+            *reads_objects(self.bucket, RUNS),
+            puts_objects(self.bucket, f"{RUNS}*", sid="PutJobs"),
+            keeps_ledger(self.table),
+            sends(self.jobs, "RingForJobs"),
+            self._answer_phases("states:SendTaskSuccess"),
+        ]
+
+    def report(self) -> Statements:
+        """Answer phases by what jobs wrote; close runs, and start those that waited."""
+        return [
+            receives(self.reports, "ReceiveReports"),
+            *reads_objects(self.bucket, RUNS),
+            puts_objects(self.bucket, f"{REJECTED}*", f"{RUNS}*", sid="RefuseAndStopJobs"),
+            keeps_ledger(self.table),
+            self._answer_phases(
+                "states:SendTaskFailure", "states:SendTaskHeartbeat", "states:SendTaskSuccess"
+            ),
+            self._start_runs(),
+            self._see_runs(),
+        ]
+
+    def decide(self) -> Statements:
+        """Plan, judge, publish."""
+        return [
+            *reads_objects(self.bucket, RUNS, POLICIES, PIPELINES),
+            puts_objects(self.bucket, PLANS, CURRENT, sid="PlanAndPublish"),
+            keeps_ledger(self.table),
+        ]
+
+    def sweep(self) -> Statements:
+        """Find what got stuck: everything that report and submit may do, but read uploads."""
+        return [
+            *reads_objects(self.bucket, RUNS),
+            puts_objects(self.bucket, f"{REJECTED}*", f"{RUNS}*", sid="RefuseAndStopJobs"),
+            keeps_ledger(self.table),
+            sends(self.jobs, "RingForJobs"),
+            sends(self.missed_sweeps, "SayThatASweepFailed"),
+            self._answer_phases(
+                "states:SendTaskFailure", "states:SendTaskHeartbeat", "states:SendTaskSuccess"
+            ),
+            self._start_runs(),
+            self._see_runs(),
+        ]
+
+    def job(self) -> Statements:
+        """Read data, report, export; never decide what a run is or which policy is current."""
+        return [
+            *reads_objects(self.bucket, INCOMING, RUNS, POLICIES, PIPELINES, versions=True),
+            puts_objects(
+                self.bucket, f"{RUNS}*", f"{POLICIES}*", sid="ReportAndExport", multipart=True
+            ),
+            never_puts_objects(self.bucket, PLANS, SPECS, CURRENT, sid="NeverDecide"),
+        ]
+
+    def agent(self) -> Statements:
+        """Take jobs, claim them, and say how they ended."""
+        return [
+            works_off(self.jobs, "TakeJobs"),
+            *reads_objects(self.bucket, RUNS),
+            puts_objects(self.bucket, f"{RUNS}*", sid="ClaimAndReport"),
+            never_puts_objects(self.bucket, PLANS, SPECS, sid="NeverDecide"),
+        ]
+
+    def _start_runs(self) -> iam.PolicyStatement:
+        return allow("StartRuns", ["states:StartExecution"], [self.machine_arn])
+
+    def _see_runs(self) -> iam.PolicyStatement:
+        return allow("SeeRuns", ["states:DescribeExecution"], [self.executions_arn])
+
+    def _answer_phases(self, *actions: str) -> iam.PolicyStatement:
+        return allow("AnswerPhases", actions, [self.machine_arn])

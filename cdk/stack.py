@@ -1,0 +1,180 @@
+"""The control plane's stack: parts, who may do what to them, and what is told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aws_cdk import CfnOutput, Duration, Stack
+from constructs import Construct
+
+from cdk.components.access_role import AccessRole, trusted
+from cdk.components.code_bundle import code_bundle
+from cdk.components.control_function import ControlFunction, Role, Shared, powertools
+from cdk.components.ledger import Ledger
+from cdk.components.object_store import ObjectStore, bells
+from cdk.components.run_machine import RunMachine
+from cdk.components.run_status_rule import RunStatusRule
+from cdk.components.sweep_schedule import SweepSchedule
+from cdk.components.work_queue import WorkQueue, dead_letters, let_send, policy_of
+from cdk.names import bucket_arn_pattern, run_executions_arn, run_machine_arn
+from cdk.rights import Rights
+from cdk.settings import Settings
+from cdk.statements import allow
+
+ROOT = Path(__file__).parents[1]
+
+INTAKE = Role("intake", "takes or refuses what is uploaded", Duration.seconds(30))
+SUBMIT = Role("submit", "starts a phase's job", Duration.seconds(30))
+REPORT = Role("report", "answers phases by what jobs report", Duration.seconds(60))
+DECIDE = Role("decide", "plans runs, judges and publishes policies", Duration.minutes(5))
+SWEEP = Role("sweep", "finds what got stuck", Duration.seconds(55))
+"""Shorter than a minute, so that sweeps do not overlap."""
+
+VISIBILITY_PER_TIMEOUT = 6
+"""Lambda's advice for a queue that a function reads."""
+JOB_VISIBILITY = Duration.seconds(60)
+"""How long an agent may take from the doorbell to its claim."""
+BATCH = 10
+
+
+class ControlPlane(Stack):
+    """Everything between a bucket and a runner; nothing of a cluster or a file system."""
+
+    def __init__(self, scope: Construct, settings: Settings) -> None:
+        """Compose the stack.
+
+        Args:
+            scope: the app.
+            settings: what may differ between deployments.
+        """
+        super().__init__(
+            scope,
+            settings.name,
+            description="Relay: files dropped in a bucket become better policies",
+            termination_protection=settings.protects,
+        )
+        # The CDK has functions wait for their roles, which they name anyhow.
+        self.template_options.metadata = {"cfn-lint": {"config": {"ignore_checks": ["W3005"]}}}
+        self.settings = settings
+        self._make_queues()
+        self._make_storage()
+        self._make_functions()
+        self._make_events()
+        self._make_access()
+        self._tell()
+
+    def _make_queues(self) -> None:
+        self.uploads = WorkQueue(self, "Uploads", visibility=_visibility(INTAKE))
+        self.reports = WorkQueue(self, "Reports", visibility=_visibility(REPORT))
+        self.jobs = WorkQueue(self, "Jobs", visibility=JOB_VISIBILITY)
+        self.missed_sweeps = dead_letters(self, "MissedSweeps")
+        for work in (self.uploads, self.reports):
+            let_send(
+                work.queue,
+                "Notify",
+                "s3.amazonaws.com",
+                bucket_arn_pattern(self),
+                self.account,
+            )
+
+    def _make_storage(self) -> None:
+        settings = self.settings
+        self.store = ObjectStore(
+            self,
+            "Store",
+            retains=settings.retains,
+            bells=bells(self.uploads.queue, self.reports.queue),
+            after=[policy_of(self.uploads.queue), policy_of(self.reports.queue)],
+        )
+        self.ledger = Ledger(self, "Ledger", retains=settings.retains, protects=settings.protects)
+
+    def _make_functions(self) -> None:
+        self.rights = Rights(
+            bucket=self.store.bucket,
+            table=self.ledger.table,
+            uploads=self.uploads.queue,
+            reports=self.reports.queue,
+            jobs=self.jobs.queue,
+            missed_sweeps=self.missed_sweeps,
+            machine_arn=run_machine_arn(self),
+            executions_arn=run_executions_arn(self),
+        )
+        with code_bundle(ROOT) as code:
+            shared = Shared(
+                code, powertools(self, self.settings), self._environment(), self.settings
+            )
+            rights = self.rights
+            self.intake = ControlFunction(self, INTAKE, shared=shared, rights=rights.intake())
+            self.submit = ControlFunction(self, SUBMIT, shared=shared, rights=rights.submit())
+            self.report = ControlFunction(self, REPORT, shared=shared, rights=rights.report())
+            self.decide = ControlFunction(self, DECIDE, shared=shared, rights=rights.decide())
+            self.sweep = ControlFunction(self, SWEEP, shared=shared, rights=rights.sweep())
+        self.runs = RunMachine(
+            self,
+            "Runs",
+            settings=self.settings,
+            submit=self.submit.function,
+            decide=self.decide.function,
+        )
+
+    def _make_events(self) -> None:
+        concurrency = self.settings.max_concurrency
+        self.intake.read(self.uploads.queue, batch=BATCH, concurrency=concurrency)
+        self.report.read(self.reports.queue, batch=BATCH, concurrency=concurrency)
+        RunStatusRule(self, "RunStatus", reports=self.reports)
+        SweepSchedule(self, "SweepEvery", sweep=self.sweep.function, missed=self.missed_sweeps)
+
+    def _make_access(self) -> None:
+        principals = trusted(self.settings.trusted_principals)
+        self.job_access = AccessRole(
+            self,
+            "Job",
+            description="Relay: training jobs",
+            assumed_by=principals,
+            rights=self.rights.job(),
+        )
+        act = allow("ActAsJob", ["sts:AssumeRole"], [self.job_access.role.role_arn])
+        self.agent_access = AccessRole(
+            self,
+            "Agent",
+            description="Relay: agents, which start training jobs",
+            assumed_by=principals,
+            rights=[*self.rights.agent(), act],
+        )
+
+    def _tell(self) -> None:
+        settings = self.settings
+        told = {
+            "Bucket": self.store.bucket.bucket_name,
+            "LedgerTable": self.ledger.table.table_name,
+            "StateMachineArn": self.runs.machine.state_machine_arn,
+            "UploadsQueueUrl": self.uploads.queue.queue_url,
+            "UploadsDeadLetterQueueUrl": self.uploads.dead_letters.queue_url,
+            "ReportsQueueUrl": self.reports.queue.queue_url,
+            "ReportsDeadLetterQueueUrl": self.reports.dead_letters.queue_url,
+            "JobQueueUrl": self.jobs.queue.queue_url,
+            "JobRoleArn": self.job_access.role.role_arn,
+            "AgentRoleArn": self.agent_access.role.role_arn,
+            "WorkspaceRoot": settings.workspace_root,
+            "ProgressIntervalS": f"{settings.progress_interval_s:g}",
+        }
+        for name, value in told.items():
+            CfnOutput(self, name, value=value)
+
+    def _environment(self) -> dict[str, str]:
+        settings = self.settings
+        return {
+            "BUCKET": self.store.bucket.bucket_name,
+            "LEDGER_TABLE": self.ledger.table.table_name,
+            "STATE_MACHINE_ARN": run_machine_arn(self),
+            "JOB_QUEUE_URL": self.jobs.queue.queue_url,
+            "WORKSPACE_ROOT": settings.workspace_root,
+            "PROGRESS_INTERVAL_S": f"{settings.progress_interval_s:g}",
+            "RUNNER": "queue",
+            "POWERTOOLS_SERVICE_NAME": "relay",
+            "POWERTOOLS_LOG_LEVEL": settings.log_level,
+        }
+
+
+def _visibility(role: Role) -> Duration:
+    return Duration.seconds(VISIBILITY_PER_TIMEOUT * int(role.timeout.to_seconds()))

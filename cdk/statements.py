@@ -1,0 +1,129 @@
+"""The words that policies are made of: a statement says what it is for, and on what exactly.
+
+Actions are written out: the L2 grants add some that nobody here needs (scans, batch writes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
+
+Conditions = Mapping[str, Mapping[str, str | Sequence[str]]]
+
+
+def allow(
+    sid: str, actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None
+) -> iam.PolicyStatement:
+    """Allow actions; the Sid says what for."""
+    return iam.PolicyStatement(
+        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
+    )
+
+
+def reads_objects(
+    bucket: s3.Bucket, *prefixes: str, sid: str = "ReadObjects", versions: bool = False
+) -> list[iam.PolicyStatement]:
+    """Read objects below prefixes, and learn that one is not there.
+
+    S3 says 403 instead of 404 to a caller who may not list; what it compares to the condition
+    is then the key that was asked for.
+
+    Args:
+        bucket: whose objects.
+        prefixes: each ending in a slash.
+        sid: what for.
+        versions: whether also exact versions.
+    """
+    patterns = [f"{prefix}*" for prefix in prefixes]
+    actions = ["s3:GetObject", "s3:GetObjectVersion"] if versions else ["s3:GetObject"]
+    return [
+        allow(sid, actions, _objects(bucket, patterns), _owned(bucket)),
+        allow(
+            f"{sid}OrMiss",
+            ["s3:ListBucket"],
+            [bucket.bucket_arn],
+            {**_owned(bucket), "StringLike": {"s3:prefix": patterns}},
+        ),
+    ]
+
+
+def puts_objects(
+    bucket: s3.Bucket, *patterns: str, sid: str, multipart: bool = False
+) -> iam.PolicyStatement:
+    """Put objects whose keys match a pattern; with `multipart`, also give up large uploads."""
+    actions = ["s3:PutObject", "s3:AbortMultipartUpload"] if multipart else ["s3:PutObject"]
+    return allow(sid, actions, _objects(bucket, patterns), _owned(bucket))
+
+
+def never_puts_objects(bucket: s3.Bucket, *patterns: str, sid: str) -> iam.PolicyStatement:
+    """Deny what a wider allowance would include."""
+    return iam.PolicyStatement(
+        sid=sid,
+        effect=iam.Effect.DENY,
+        actions=["s3:PutObject"],
+        resources=_objects(bucket, patterns),
+    )
+
+
+def keeps_ledger(table: dynamodb.Table) -> iam.PolicyStatement:
+    """Read items, and write them by condition, one by one or in transactions."""
+    return allow(
+        "KeepLedger",
+        [
+            "dynamodb:ConditionCheckItem",
+            "dynamodb:DeleteItem",
+            "dynamodb:GetItem",
+            "dynamodb:PutItem",
+            "dynamodb:Query",
+            "dynamodb:UpdateItem",
+        ],
+        [table.table_arn],
+    )
+
+
+def receives(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
+    """What Lambda's poller needs of a queue."""
+    return allow(
+        sid,
+        ["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"],
+        [queue.queue_arn],
+    )
+
+
+def works_off(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
+    """Receive, hold and delete messages."""
+    return allow(
+        sid,
+        ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"],
+        [queue.queue_arn],
+    )
+
+
+def sends(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
+    """Send messages to a queue."""
+    return allow(sid, ["sqs:SendMessage"], [queue.queue_arn])
+
+
+def writes_log(group: logs.LogGroup) -> iam.PolicyStatement:
+    """Write to one log group."""
+    return allow("WriteLog", ["logs:CreateLogStream", "logs:PutLogEvents"], [group.log_group_arn])
+
+
+def traces() -> iam.PolicyStatement:
+    """Send traces; X-Ray knows no resource to name."""
+    return allow("Trace", ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"])
+
+
+def _objects(bucket: s3.Bucket, patterns: Sequence[str]) -> list[str]:
+    return [bucket.arn_for_objects(pattern) for pattern in patterns]
+
+
+def _owned(bucket: s3.Bucket) -> dict[str, dict[str, str]]:
+    """The bucket's name could one day be somebody else's."""
+    return {"StringEquals": {"aws:ResourceAccount": Stack.of(bucket).account}}
