@@ -1,0 +1,154 @@
+"""One optimiser step of DPO over a batch of pairs, in as many forward passes as it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from contracts.errors import JobFailed
+from contracts.pipeline import Dpo
+from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
+from training.algorithms.logprobs import answer_sums, token_logprobs
+from training.algorithms.schedule import learning_rate
+from training.episodes.batching import Batch, groups_by_length, make_batch
+from training.episodes.encoding import EncodedPair
+from training.models.protocols import CausalModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+
+LOSS_MAX = 1_000.0
+"""Nats a pair; log 2 is where DPO begins, so nothing sound is anywhere near."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a step, or a look at held-out pairs, showed; each an average over its pairs.
+
+    Attributes:
+        loss: in nats, the likelihood term included.
+        reward_accuracy: share of pairs with Δ > 0; a tie is not a win.
+        margin: Δ in nats.
+    """
+
+    loss: float
+    reward_accuracy: float
+    margin: float
+
+
+class _Part(NamedTuple):
+    loss: Tensor
+    gap: Tensor
+
+
+@dataclass
+class Learner:
+    """A policy, the optimiser that moves it, and how.
+
+    Attributes:
+        model: a causal language model with dropout off.
+        optimizer: over the model's parameters.
+        recipe: the round's hyperparameters.
+        pad: id of the padding.
+        device: where the model is.
+    """
+
+    model: CausalModel
+    optimizer: Optimizer
+    recipe: Dpo
+    pad: int
+    device: str = "cpu"
+
+    def step(self, number: int, pairs: Sequence[EncodedPair], reference: AnswerLogProbs) -> Figures:
+        """Learn from one batch.
+
+        The loss is a mean over the whole batch, and its likelihood term over all its chosen
+        tokens, so that neither depends on how the batch is cut into forward passes.
+
+        Args:
+            number: of the step, counted from 0.
+            pairs: P pairs.
+            reference: [P] sums of the reference policy.
+
+        Raises:
+            JobFailed: the loss or the gradient is not finite, or the loss is absurd.
+        """
+        from torch.nn.utils import clip_grad_norm_
+
+        rate = learning_rate(
+            number,
+            peak=self.recipe.learning_rate,
+            warmup=self.recipe.warmup_steps,
+            steps=self.recipe.steps,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        parts = []
+        chosen_tokens = sum(sum(pair.chosen.learn) for pair in pairs)
+        for indices in groups_by_length(pairs):
+            batch = make_batch([pairs[i] for i in indices], pad=self.pad, device=self.device)
+            theirs = AnswerLogProbs(*(side[indices].to(self.device) for side in reference))
+            part = self._part(batch, theirs, len(pairs), chosen_tokens)
+            part.loss.backward()  # type: ignore[no-untyped-call]
+            parts.append(_Part(part.loss.detach(), part.gap.detach()))
+        figures = _figures(parts)
+        norm = float(clip_grad_norm_(self.model.parameters(), self.recipe.gradient_clip))
+        refuse_unsound(number + 1, figures.loss, norm, rate)
+        self.optimizer.step()
+        return figures
+
+    def _part(
+        self, batch: Batch, reference: AnswerLogProbs, pairs: int, chosen_tokens: int
+    ) -> _Part:
+        values = token_logprobs(self.model, batch)
+        policy = answer_sums(values, batch)
+        gap = preference_gap(policy, reference)
+        losses = dpo_losses(gap, beta=self.recipe.beta, label_smoothing=self.recipe.label_smoothing)
+        loss = losses.sum() / pairs
+        if self.recipe.chosen_nll_weight:
+            likelihood = policy.chosen.sum() / max(1, chosen_tokens)
+            loss = loss - self.recipe.chosen_nll_weight * likelihood
+        return _Part(loss, gap)
+
+
+def _figures(parts: Sequence[_Part]) -> Figures:
+    import torch
+
+    gap = torch.cat([part.gap for part in parts])
+    return Figures(
+        loss=float(sum(part.loss for part in parts)),
+        reward_accuracy=float((gap > 0).float().mean()),
+        margin=float(gap.mean()),
+    )
+
+
+def refuse_unsound(step: int, loss: float, gradient_norm: float, rate: float) -> None:
+    """End a training that has left the ground, before its weights are touched or saved.
+
+    Args:
+        step: counted from 1.
+        loss: in nats.
+        gradient_norm: before clipping.
+        rate: the step's learning rate.
+
+    Raises:
+        JobFailed: loss or gradient are not finite, or the loss is over `LOSS_MAX`.
+    """
+    if math.isfinite(loss) and math.isfinite(gradient_norm) and loss <= LOSS_MAX:
+        return
+    raise JobFailed(
+        f"the loss is {loss:g} and the gradient's norm {gradient_norm:g} at step {step}; nothing "
+        f"of this step was kept. Lower learning_rate (it was {rate:g}) or gradient_clip, or "
+        "raise warmup_steps"
+    )
+
+
+def make_optimizer(model: CausalModel, recipe: Dpo) -> Optimizer:
+    """AdamW without weight decay: the reference already holds the policy near its start."""
+    from torch.optim import AdamW
+
+    return AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=0.0)

@@ -1,0 +1,108 @@
+"""Log-probabilities of answers, with logits made for the answers' positions only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+from training.algorithms.dpo import AnswerLogProbs
+from training.episodes.batching import Batch, groups_by_length, make_batch
+from training.episodes.encoding import EncodedPair
+from training.models.protocols import CausalModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
+
+class Scores(NamedTuple):
+    """What a policy gives P pairs, on the CPU.
+
+    Attributes:
+        sums: log-probabilities summed over each answer's tokens.
+        means: the same divided by the number of those tokens.
+    """
+
+    sums: AnswerLogProbs
+    means: AnswerLogProbs
+
+
+@contextmanager
+def _logits_only_at(model: CausalModel, places: Tensor) -> Iterator[None]:
+    """Let the head see the hidden states of these positions only, whatever model it is.
+
+    Args:
+        model: a causal language model.
+        places: [B, T] bool.
+    """
+
+    def select(_: Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        return (inputs[0][places], *inputs[1:])
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(select)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def token_logprobs(model: CausalModel, batch: Batch) -> Tensor:
+    """[N] log-probability of each target of a batch, in nats.
+
+    Rows are padded at the right and attention is causal, so no real token sees the padding and
+    no attention mask is needed.
+    """
+    from torch.nn.functional import cross_entropy
+
+    with _logits_only_at(model, batch.predicts):
+        logits = model(input_ids=batch.ids, use_cache=False).logits
+    return -cross_entropy(logits.float(), batch.targets, reduction="none")
+
+
+def answer_sums(values: Tensor, batch: Batch) -> AnswerLogProbs:
+    """Sum a value a target over each answer.
+
+    Args:
+        values: [N], in the order of `batch.targets`.
+        batch: the batch that they belong to.
+    """
+    rows = values.new_zeros(2 * batch.pairs).index_add(0, batch.rows, values)
+    return AnswerLogProbs(rows[: batch.pairs], rows[batch.pairs :])
+
+
+def score(
+    model: CausalModel, pairs: Sequence[EncodedPair], *, pad: int, device: str = "cpu"
+) -> Scores:
+    """Score at least one pair, all at once; see `score_groups`."""
+    return list(score_groups(model, pairs, pad=pad, device=device))[-1]
+
+
+def score_groups(
+    model: CausalModel, pairs: Sequence[EncodedPair], *, pad: int, device: str = "cpu"
+) -> Iterator[Scores]:
+    """Score pairs group by group of like length, so that a caller can give signs of life.
+
+    Args:
+        model: a causal language model with dropout off.
+        pairs: what to score.
+        pad: id of the padding.
+        device: where the model is.
+
+    Yields:
+        The same growing result after each group; complete with the last.
+    """
+    import torch
+
+    filled = [torch.zeros(len(pairs)) for _ in range(4)]
+    result = Scores(AnswerLogProbs(*filled[:2]), AnswerLogProbs(*filled[2:]))
+    for group in groups_by_length(pairs):
+        batch = make_batch([pairs[index] for index in group], pad=pad, device=device)
+        with torch.inference_mode():
+            values = token_logprobs(model, batch)
+            sums = answer_sums(values, batch)
+            counts = answer_sums(torch.ones_like(values), batch)
+        for side in (0, 1):
+            result.sums[side][group] = sums[side].cpu()
+            result.means[side][group] = (sums[side] / counts[side].clamp(min=1)).cpu()
+        yield result

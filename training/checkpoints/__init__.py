@@ -1,0 +1,1 @@
+"""A checkpoint is complete or it does not exist."""

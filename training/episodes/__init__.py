@@ -1,0 +1,1 @@
+"""Pairs as phases hand them on, and as token ids."""

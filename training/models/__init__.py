@@ -1,0 +1,1 @@
+"""Policies: Hugging Face models and tokenizers in plain folders."""

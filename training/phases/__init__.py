@@ -1,0 +1,1 @@
+"""What a job does: prepare in the driver, work in Ray."""
