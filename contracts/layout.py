@@ -16,6 +16,8 @@ PIPELINES = "pipelines/"
 POLICIES = "policies/"
 PROGRESS = "progress.json"
 RESULT = "result.json"
+NO_PIPELINE = "_no-pipeline"
+BY_DIGEST = "_by-digest"
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f%]")
 _STATUS_KEY = re.compile(
@@ -89,12 +91,22 @@ def rejection(pipeline_name: str, rest: str, version_id: str) -> str:
 
     Control characters, `%` and path steps such as `..` are percent-encoded, and a key that
     would grow past S3's limit is named by its digest, so any legal key has its own report.
+    No pipeline's folder here begins with `_`, so `_by-digest` is nobody's.
+
+    Args:
+        pipeline_name: what the key names as its pipeline, whether or not it can be one;
+            empty when the key names none.
+        rest: the key behind it.
+        version_id: the object's version.
     """
+    folder = _plain(pipeline_name)
+    folder = f"%5F{folder[1:]}" if folder.startswith("_") else folder or NO_PIPELINE
     shown = "/".join(_plain(part) for part in rest.split("/"))
-    made = f"{REJECTED}{_plain(pipeline_name)}/{shown}@{version_id}.json"
+    made = f"{REJECTED}{folder}/{shown}@{version_id}.json"
     if len(made.encode("utf-8", "surrogatepass")) <= KEY_BYTES_MAX:
         return made
-    return f"{REJECTED}by-digest/{digest((pipeline_name + '/' + rest).encode())}@{version_id}.json"
+    named = digest(f"{folder}/{rest}".encode())
+    return f"{REJECTED}{BY_DIGEST}/{named}@{version_id}.json"
 
 
 def _plain(part: str) -> str:
@@ -104,7 +116,7 @@ def _plain(part: str) -> str:
 
 def parse_status_key(key: str) -> tuple[AttemptKey, str] | None:
     """Read a progress or result key; None when it is neither."""
-    match = _STATUS_KEY.match(key)
+    match = _STATUS_KEY.fullmatch(key)
     if match is None:
         return None
     phase: Phase = match["phase"]  # type: ignore[assignment]
@@ -112,7 +124,8 @@ def parse_status_key(key: str) -> tuple[AttemptKey, str] | None:
         found = attempt_key(match["run"], int(match["round"]), phase, int(match["attempt"]))
     except ValueError:
         return None
-    return found, f"{match['name']}.json"
+    name = f"{match['name']}.json"
+    return (found, name) if attempt_object(found, name) == key else None
 
 
 def s3_uri(bucket: str, key: str) -> str:

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from contracts.layout import INCOMING
 from contracts.names import PIPELINE_PATTERN, is_pipeline_name
 
-NO_PIPELINE = "_"
-
 
 class Refusal(NamedTuple):
     """Why an upload is not taken, and what its uploader can do."""
@@ -19,7 +17,7 @@ class Refusal(NamedTuple):
 
 
 class UploadKey(NamedTuple):
-    """A key below `incoming/`, taken apart."""
+    """A key below `incoming/`, taken apart; `pipeline` is empty when the key names none."""
 
     pipeline: str
     rest: str
@@ -45,8 +43,8 @@ def read_upload_key(key: str) -> UploadKey:
             "the key names no pipeline",
             f"put the file at {INCOMING}<pipeline>/<file>",
         )
-        return UploadKey(NO_PIPELINE, pipeline, refusal)
-    return UploadKey(pipeline or NO_PIPELINE, rest, _refusal(pipeline, rest))
+        return UploadKey("", pipeline, refusal)
+    return UploadKey(pipeline, rest if pipeline else f"/{rest}", _refusal(pipeline, rest))
 
 
 def _refusal(pipeline: str, rest: str) -> Refusal | None:
