@@ -1,0 +1,83 @@
+"""The figures of a phase that a person wants to see, in a few words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from contracts.names import Phase
+from contracts.progress import Progress
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+LIVE: tuple[tuple[str, str], ...] = (
+    ("loss", "loss"),
+    ("held_out_accuracy", "held-out accuracy"),
+)
+"""Metrics of a progress report that are watched as they move, and what they are called."""
+
+
+def count(number: float, noun: str) -> str:
+    """`1 drop`, `2 drops`."""
+    return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
+
+
+def share(value: float) -> str:
+    """A share as a percentage with one digit, as wide for 8 % as for 100 %."""
+    return f"{value * 100:.1f} %"
+
+
+def outcome_of(phase: Phase, metrics: Mapping[str, float]) -> str:
+    """What a phase that is done came to; empty when it left no figures."""
+    if not metrics:
+        return ""
+    return {"collect": _collected, "optimize": _optimized, "evaluate": _evaluated}[phase](metrics)
+
+
+def _collected(metrics: Mapping[str, float]) -> str:
+    parts = []
+    if "records" in metrics:
+        parts.append(f"{metrics.get('usable', 0):,.0f} of {count(metrics['records'], 'record')}")
+    if "train_pairs" in metrics:
+        parts.append(f"{metrics['train_pairs']:,.0f} to learn from")
+        parts.append(f"{metrics.get('held_out_pairs', 0):,.0f} held out")
+    return ", ".join(parts)
+
+
+def _optimized(metrics: Mapping[str, float]) -> str:
+    parts = [count(metrics["steps"], "step")] if "steps" in metrics else []
+    return ", ".join([*parts, *_moving(metrics)])
+
+
+def _evaluated(metrics: Mapping[str, float]) -> str:
+    if not {"start_accuracy", "end_accuracy", "pairs"} <= metrics.keys():
+        return ""
+    return (
+        f"accuracy {share(metrics['start_accuracy'])} → {share(metrics['end_accuracy'])}"
+        f" on {count(metrics['pairs'], 'pair')}"
+    )
+
+
+def _moving(metrics: Mapping[str, float]) -> list[str]:
+    return [f"{words} {figure(name, metrics[name])}" for name, words in LIVE if name in metrics]
+
+
+def figure(name: str, value: float) -> str:
+    """A metric's value: accuracies as shares, all else with three digits behind the point."""
+    return share(value) if "accuracy" in name else f"{value:.3f}"
+
+
+def progress_words(progress: Progress) -> str:
+    """A progress report in one line."""
+    steps = f" {progress.step:,}/{progress.steps:,}" if progress.steps else ""
+    return ", ".join([f"{progress.stage}{steps}", *_moving(progress.metrics)])
+
+
+def sparkline(values: Sequence[float], width: int = 16) -> str:
+    """The last `width` values as a row of blocks between their least and greatest."""
+    shown = list(values)[-width:]
+    if not shown:
+        return ""
+    low, high = min(shown), max(shown)
+    if high == low:
+        return _BLOCKS[0] * len(shown)
+    steps = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[round((value - low) / (high - low) * steps)] for value in shown)
