@@ -53,8 +53,8 @@ def judge(folder: Path, pairs: Path, share: float) -> dict[str, float]:
     """Accuracy over the held-out pairs of a file."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder).eval()
-    lines = pairs.read_text(encoding="utf-8").splitlines()
-    held_out = [pair for pair in map(json.loads, lines) if is_held_out(pair["prompt"], share)]
+    with pairs.open(encoding="utf-8") as lines:
+        held_out = [pair for pair in map(json.loads, lines) if is_held_out(pair["prompt"], share)]
     if not held_out:
         raise SystemExit(f"{pairs} has no held-out pair at a share of {share:g}")
     right = sum(

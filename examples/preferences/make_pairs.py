@@ -39,8 +39,9 @@ class Picker:
 
 def question(pick: Picker, phrases: dict[str, Any], topic: dict[str, Any]) -> str:
     """What the customer writes."""
-    text = pick.one(phrases["greetings"]) + pick.one(topic["questions"])
-    return text[0].upper() + text[1:] + pick.one(phrases["contexts"])
+    text: str = pick.one(phrases["greetings"]) + pick.one(topic["questions"])
+    context: str = pick.one(phrases["contexts"])
+    return text[0].upper() + text[1:] + context
 
 
 def answer(pick: Picker, phrases: dict[str, Any], topic: dict[str, Any], fault: str) -> str:
