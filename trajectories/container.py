@@ -62,6 +62,9 @@ def _first_lines(file: BinaryIO) -> tuple[bytes, bytes, bool]:
         if line.strip(_WHITE):
             lines.append(line)
     first, second = (*lines, b"", b"")[:2]
+    if not first.endswith(b"\n"):
+        # Cut off by the bound: what was read next is more of the same line.
+        second = b""
     return first, second, not lines
 
 

@@ -19,7 +19,7 @@ from trajectories.json_lines import read_lines
 from trajectories.json_values import read_values
 from trajectories.pair import Pair
 from trajectories.records import Broken, Found, Item
-from trajectories.refusal import RecordRefused, kind, refuse
+from trajectories.refusal import RecordRefused, kind, refuse, speakable
 
 SAMPLE_RECORDS = 100
 """Records that the format is detected by."""
@@ -90,6 +90,7 @@ def read_pairs(path: Path, *, name: str, format: str = "auto") -> Reading:
     """
     if format != "auto" and format not in FORMATS:
         raise ValueError(f"format {format!r} is not one of auto, {', '.join(FORMATS)}")
+    name = speakable(name)
     with path.open("rb") as file:
         container = look(file)
         tally = _Tally()

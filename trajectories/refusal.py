@@ -54,3 +54,8 @@ def listed(names: list[str]) -> str:
     """Foreign names for a sentence, at most eight of them."""
     few = ", ".join(shown(name) for name in names[:8])
     return few + (f" and {len(names) - 8} more" if len(names) > 8 else "")  # noqa: PLR2004
+
+
+def speakable(name: str) -> str:
+    """A file's name for a sentence: what could not be stored as UTF-8 is escaped."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

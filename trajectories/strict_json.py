@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 from trajectories.refusal import shown
@@ -92,9 +93,8 @@ class StrictDecoder:
     def _object(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) != len(items):
-            names = [name for name, _ in items]
-            twice = next(name for name in names if names.count(name) > 1)
-            self._defect = f"has the key {shown(twice)} twice"
+            counts = Counter(name for name, _ in items)
+            self._defect = f"has the key {shown(counts.most_common(1)[0][0])} twice"
         return made
 
     def _constant(self, name: str) -> None:

@@ -11,6 +11,7 @@ from contracts.model import Contract
 from contracts.pipeline import DataRules
 from contracts.result import Problem
 from trajectories.reading import Reading, read_pairs
+from trajectories.refusal import speakable
 from trajectories.splitting import split
 
 
@@ -90,7 +91,8 @@ def _too_large(name: str, size: int, rules: DataRules) -> Reading:
     problem = Problem(
         line=0,
         field="file",
-        problem=f"{name} has {size} bytes, more than the {limit} that the pipeline allows",
+        problem=f"{speakable(name)} has {size} bytes, "
+        f"more than the {limit} that the pipeline allows",
         remedy="split it, or raise data.max_object_bytes",
     )
     return Reading(

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pair_files import lines, only_problem, read, trl
 
-from trajectories import json_lines, json_values
+from trajectories import container, json_lines, json_values
+from trajectories.reading import read_pairs
 from trajectories.strict_json import NESTING_MAX
 
 
@@ -149,3 +150,27 @@ def test_a_mark_crlf_and_blank_lines_are_taken_and_the_mark_is_said(tmp_path: Pa
 def test_blank_lines_are_counted_in_line_numbers(tmp_path: Path) -> None:
     reading = read(tmp_path, lines(trl(1), b"", b"", b"nonsense"))
     assert only_problem(reading)[0] == 4
+
+
+def test_a_first_line_longer_than_the_bound_is_still_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (json_lines, container):
+        monkeypatch.setattr(module, "LINE_BYTES_MAX", 1024 * 1024)
+    long = b'{"prompt": "' + b" " * 2 * 1024 * 1024 + b'"}'
+    reading = read(tmp_path, lines(long, trl(1), trl(2)))
+    assert (reading.usable, reading.rejected) == (2, 1)
+    assert only_problem(reading)[0] == 1
+
+
+def test_an_object_of_very_many_keys_is_checked_in_no_time(tmp_path: Path) -> None:
+    keys = ", ".join(f'"{number}": 0' for number in range(200_000))
+    reading = read(tmp_path, lines(trl(1), f'{{{keys}, "last": 0, "last": 0}}'.encode()))
+    assert only_problem(reading) == (2, "record", "has the key 'last' twice")
+
+
+def test_a_name_that_is_no_utf8_is_escaped_in_problems(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"")
+    reading = read_pairs(path, name="caf\udce9")
+    assert only_problem(reading)[2] == "caf\\udce9 is empty"
