@@ -5,25 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from lambdas.batch import work_off
 from lambdas.logic.accept_upload import accept_upload
 from lambdas.logic.notification import created_objects, read_body
 from lambdas.observing import logger, metrics
 from lambdas.wiring import control_plane
 
-processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 
-
-def take(record: SQSRecord) -> None:
-    """Take in every object of one message; a failure leaves the message in the queue."""
-    for created in created_objects(read_body(record.body)):
+def take(body: str) -> None:
+    """Take in every object of one message."""
+    for created in created_objects(read_body(body)):
         outcome = accept_upload(created, control_plane())
         logger.info("upload", outcome=outcome, key=created.key, version_id=created.version_id)
         metrics.add_metric(f"Upload{outcome.capitalize()}", MetricUnit.Count, 1)
@@ -32,6 +25,4 @@ def take(record: SQSRecord) -> None:
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - Powertools' type
     """Take a batch in, reporting which messages failed."""
-    return process_partial_response(
-        event=event, record_handler=take, processor=processor, context=context
-    )
+    return work_off(event, context, take)

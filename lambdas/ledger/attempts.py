@@ -11,10 +11,9 @@ from contracts.names import AttemptKey, attempt_key
 from contracts.progress import Progress
 from contracts.result import PhaseOutput
 from lambdas.ledger.table import Table
+from lambdas.ledger.turns import Turns
 
 JOBS = "JOBS"
-_LIVE = "#status IN (:submitted, :running)"
-_LIVE_VALUES = {":submitted": "SUBMITTED", ":running": "RUNNING"}
 
 
 class Attempts:
@@ -75,15 +74,19 @@ class Attempts:
 
     def record_progress(self, record: AttemptRecord, progress: Progress) -> bool:
         """Keep the newest progress; False when it is older, or the attempt has ended."""
-        before = record.progress.sequence if record.progress else 0
-        if progress.sequence <= before:
-            return False
+        live = "#status IN (:submitted, :running)"
+        first = f"{live} AND attribute_not_exists(#progress)"
+        newer = f"{live} AND #progress.#sequence < :sequence"
         return self._table.write(
             self._table.update(
                 _key(record),
                 set_={"status": "RUNNING", "progress": progress.model_dump(mode="json")},
-                when=_LIVE,
-                values=_LIVE_VALUES,
+                when=f"{first} OR {newer}",
+                values={
+                    ":submitted": "SUBMITTED",
+                    ":running": "RUNNING",
+                    ":sequence": progress.sequence,
+                },
             )
         )
 
@@ -111,13 +114,17 @@ class Attempts:
                 _key(record),
                 set_=changes,
                 when="#status IN (:reserved, :submitted, :running)",
-                values={":reserved": "RESERVED", **_LIVE_VALUES},
+                values={
+                    ":reserved": "RESERVED",
+                    ":submitted": "SUBMITTED",
+                    ":running": "RUNNING",
+                },
             )
         )
 
     def possible_jobs(self, limit: int) -> list[AttemptKey]:
-        """Jobs that were started and not yet seen to be gone."""
-        found = self._table.query(JOBS, "", limit=limit)
+        """The next of the jobs that were started and not yet seen to be gone."""
+        found = Turns(self._table).next(JOBS, limit)
         return [
             attempt_key(item["run"], item["round"], item["phase"], item["attempt"])
             for item in found

@@ -43,7 +43,11 @@ class Drops:
         return [DropRecord.model_validate(item) for item in found]
 
     def mark_planned(self, drop: DropRecord, run: str) -> bool:
-        """Move a waiting drop into a run; False when it was moved before."""
+        """Move a waiting drop into the run that holds the lease.
+
+        Returns:
+            False when the drop was moved before, or the lease is another run's.
+        """
         waiting = ledger.waiting_key(drop.pipeline, _stamp(drop.accepted_at), drop.id)
         return self._table.transact(
             self._table.update(
@@ -53,6 +57,9 @@ class Drops:
                 values={":waiting": "waiting"},
             ),
             self._table.delete(waiting),
+            self._table.check(
+                ledger.lease_key(drop.pipeline), when="#run = :run", values={":run": run}
+            ),
         )
 
 

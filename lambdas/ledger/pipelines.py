@@ -5,12 +5,11 @@ from __future__ import annotations
 from contracts import ledger
 from contracts.ledger import PipelineRecord
 from lambdas.ledger.table import Table
-
-_CURSOR = {"pk": "SWEEP", "sk": "CURSOR"}
+from lambdas.ledger.turns import Turns
 
 
 class Pipelines:
-    """Pipelines that were ever dropped into, and sweep's place among them."""
+    """Pipelines that were ever dropped into."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -37,17 +36,5 @@ class Pipelines:
 
     def next_for_sweep(self, count: int) -> list[PipelineRecord]:
         """The next `count` pipelines after those of the last turn, round and round."""
-        cursor = self._table.get(_CURSOR) or {}
-        found = self._from(cursor.get("after"), count)
-        if len(found) < count and cursor.get("after"):
-            seen = {record.name for record in found}
-            found += [r for r in self._from(None, count - len(found)) if r.name not in seen]
-        full = len(found) == count
-        self._table.write(
-            self._table.update(_CURSOR, set_={"after": found[-1].name if full else ""})
-        )
-        return found
-
-    def _from(self, after: str | None, count: int) -> list[PipelineRecord]:
-        items = self._table.query(ledger.PIPELINES, "", limit=count, after=after or None)
-        return [PipelineRecord.model_validate(item) for item in items]
+        found = Turns(self._table).next(ledger.PIPELINES, count)
+        return [PipelineRecord.model_validate(item) for item in found]

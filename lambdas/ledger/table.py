@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
 from botocore.exceptions import ClientError
 
-from lambdas.adapters.service_errors import code_of
+from lambdas.adapters.service_errors import cancellation_reasons, code_of
 
 if TYPE_CHECKING:
     from botocore.client import BaseClient
@@ -98,8 +99,7 @@ class Table:
         except ClientError as error:
             if code_of(error) != "TransactionCanceledException":
                 raise
-            reasons = [reason.get("Code") for reason in error.response["CancellationReasons"]]
-            if "ConditionalCheckFailed" not in reasons:
+            if "ConditionalCheckFailed" not in cancellation_reasons(error):
                 raise
             return False
         return True
@@ -176,8 +176,7 @@ class Table:
 
 
 def _names_in(expression: str | None) -> set[str]:
-    words = (expression or "").replace("(", " ").replace(")", " ").replace(",", " ").split()
-    return {word[1:] for word in words if word.startswith("#")}
+    return set(re.findall(r"#(\w+)", expression or ""))
 
 
 def stored(values: Mapping[str, Any]) -> Plain:

@@ -34,8 +34,9 @@ def accept_upload(created: ObjectCreated, plane: ControlPlane) -> Outcome:
         if refusal is not None:
             _refuse(created, upload, refusal, plane)
             return "refused"
-        new = plane.ledger.drops.record_waiting(_record(created, upload, plane))
+        # Sweep has to know of the pipeline before anything waits for it.
         plane.ledger.pipelines.note(upload.pipeline)
+        new = plane.ledger.drops.record_waiting(_record(created, upload, plane))
     elif drop.status == "rejected":
         return "known"
     else:

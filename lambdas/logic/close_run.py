@@ -7,6 +7,7 @@ from contracts.limits import CAUSE_MAX
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.ensure_run import ensure_run
+from lambdas.logic.plan_run import finish_marking
 from lambdas.ports import ExecutionState
 
 
@@ -39,6 +40,7 @@ def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> No
         if attempt.status not in ATTEMPT_ENDED:
             plane.runner.stop(key_of(attempt), f"run {run} ended as {record.status}")
             plane.ledger.attempts.end(attempt, "STOPPED", at=now, cause="the run ended")
+    finish_marking(record, plane)
     failures = plane.ledger.pipelines.get(record.pipeline).consecutive_failures
     plane.ledger.runs.release(record, failures_before=failures)
     ensure_run(record.pipeline, plane)

@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import Literal
 
 from contracts import layout
-from contracts.errors import PermanentError, TransientError, names_below
+from contracts.errors import ContractBroken, PermanentError, TransientError, names_below
 from contracts.ledger import ATTEMPT_ENDED, AttemptRecord
-from contracts.limits import STATUS_OBJECT_BYTES_MAX
+from contracts.limits import CAUSE_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.names import AttemptKey
 from contracts.progress import Progress
 from contracts.rejection import Rejection
 from contracts.result import ObjectReport, PhaseResult
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.submit_attempt import output_of
+from lambdas.ledger.attempts import key_of
+from lambdas.logic.hand_over import output_of, read_result
 
 Heard = Literal["told", "late", "fenced", "unknown", "absent", "old"]
 
 
 def newest_attempt(key: AttemptKey, plane: ControlPlane) -> AttemptRecord | Heard:
-    """The attempt that a report is of, if it is its phase's newest."""
+    """The attempt that a report is of, if its phase has no newer one with a job."""
     attempts = plane.ledger.attempts.of_phase(key.run, key.round, key.phase)
-    mine = [attempt for attempt in attempts if attempt.attempt == key.attempt]
+    with_jobs = [attempt for attempt in attempts if attempt.status != "RESERVED"]
+    mine = [attempt for attempt in with_jobs if attempt.attempt == key.attempt]
     if not mine:
         return "unknown"
-    return mine[0] if mine[0] is attempts[-1] else "fenced"
+    return mine[0] if mine[0] is with_jobs[-1] else "fenced"
 
 
 def hear_progress(key: AttemptKey, plane: ControlPlane) -> Heard:
@@ -50,21 +52,27 @@ def hear_result(key: AttemptKey, plane: ControlPlane) -> Heard:
     attempt = newest_attempt(key, plane)
     if isinstance(attempt, str):
         return attempt
-    place = layout.result(key)
-    stored = plane.objects.get(place, limit=STATUS_OBJECT_BYTES_MAX)
-    if stored is None:
-        return "absent"
-    result = PhaseResult.from_bytes(stored, where=place)
-    if result.nonce != attempt.nonce or result.key != key:
-        return "fenced"
-    if result.outcome == "failed":
-        error, cause = _failure(result)
-        return end_failed(attempt, error, cause, plane)
-    output = output_of(result, place)
-    told = plane.executions.succeed(attempt.token, output.to_bytes())
+    try:
+        result = read_result(layout.result(key), plane)
+        if result is None:
+            return "absent"
+        if result.nonce != attempt.nonce or result.key != key:
+            return "fenced"
+        heard = _answer(attempt, result, plane)
+    except ContractBroken as error:
+        # It was put once, so nothing better will come in its place.
+        return end_failed(attempt, "ContractBroken", str(error)[:CAUSE_MAX], plane)
     for report in result.objects:
         if report.problem_count:
             _reject(report, result, plane)
+    return heard
+
+
+def _answer(attempt: AttemptRecord, result: PhaseResult, plane: ControlPlane) -> Heard:
+    if result.outcome == "failed":
+        return end_failed(attempt, *_failure(result), plane)
+    output = output_of(result, layout.result(key_of(attempt)))
+    told = plane.executions.succeed(attempt.token, output.to_bytes())
     plane.ledger.attempts.end(attempt, "SUCCEEDED", at=plane.clock.now(), output=output)
     return "told" if told else "late"
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from contracts.decision import StepAnswer
 from contracts.errors import ContractBroken
-from contracts.limits import STATUS_OBJECT_BYTES_MAX
-from contracts.result import PhaseOutput, PhaseResult
+from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.gate import judge
+from lambdas.logic.hand_over import read_result
 from lambdas.logic.plan_run import open_run, read_plan
 
 
-def read_result(output: PhaseOutput, plane: ControlPlane) -> PhaseResult:
-    """The result that an output refers to.
+def metrics_of(output: PhaseOutput, plane: ControlPlane) -> dict[str, float]:
+    """The metrics of the result that an output refers to.
 
     Raises:
         ContractBroken: it is gone or malformed.
     """
-    stored = plane.objects.get(output.result_key, limit=STATUS_OBJECT_BYTES_MAX)
-    if stored is None:
+    result = read_result(output.result_key, plane)
+    if result is None:
         raise ContractBroken(f"{output.result_key} is gone")
-    return PhaseResult.from_bytes(stored, where=output.result_key)
+    return result.metrics
 
 
 def next_step(run: str, round_: int, evaluated: PhaseOutput, plane: ControlPlane) -> StepAnswer:
@@ -32,7 +32,7 @@ def next_step(run: str, round_: int, evaluated: PhaseOutput, plane: ControlPlane
         return StepAnswer(
             next="next_round", round=round_ + 1, reason=f"round {round_} of {rounds} is done"
         )
-    judgement = judge(plan.pipeline.gate, read_result(evaluated, plane).metrics)
+    judgement = judge(plan.pipeline.gate, metrics_of(evaluated, plane))
     return StepAnswer(
         next="publish" if judgement.passed else "keep", round=round_, reason=judgement.reason
     )

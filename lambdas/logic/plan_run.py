@@ -67,7 +67,7 @@ def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
     plan = read_plan(run, plane)
     if plan.retry_of is None:
         for drop in plan.drops:
-            plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), run)
+            _mark(drop, record, plane)
     plane.ledger.runs.set_drops(run, len(plan.drops))
     return PlanAnswer(
         outcome="planned",
@@ -80,9 +80,32 @@ def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
     )
 
 
+def _mark(drop: PlannedDrop, record: RunRecord, plane: ControlPlane) -> None:
+    if plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), record.run):
+        return
+    marked = plane.ledger.drops.get(drop.id)
+    if marked is None or marked.run != record.run:
+        raise RunNotOpen(f"run {record.run} lost its lease before {drop.key} was marked as its")
+
+
+def finish_marking(record: RunRecord, plane: ControlPlane) -> None:
+    """Mark what a run had planned when it was cut short: its drops stay with it."""
+    if record.drops:
+        return
+    stored = plane.objects.get(layout.plan(record.run), limit=PLAN_BYTES_MAX)
+    if stored is None:
+        return
+    plan = Plan.from_bytes(stored, where=layout.plan(record.run))
+    if plan.retry_of is None:
+        for drop in plan.drops:
+            plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), record.run)
+
+
 def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
     if record.retry_of is not None and plane.objects.head(layout.plan(record.retry_of)):
-        return _make_retry(record, record.retry_of, plane)
+        again = _make_retry(record, record.retry_of, plane)
+        if again.drops:
+            return again
     drops = plane.ledger.drops.waiting(record.pipeline, limit=DROPS_PER_RUN_MAX)
     if not drops:
         return None
@@ -105,6 +128,7 @@ def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
 def _make_retry(record: RunRecord, before: str, plane: ControlPlane) -> Plan:
     """Handoffs hold only while the parent that they started from is still current."""
     old = read_plan(before, plane)
+    old = old.model_copy(update={"drops": _own_drops(old, plane)})
     parent = _parent(record.pipeline, plane)
     changes = {"run": record.run, "retry_of": before, "created_at": plane.clock.now()}
     if parent != old.parent:
@@ -120,6 +144,15 @@ def _make_retry(record: RunRecord, before: str, plane: ControlPlane) -> Plan:
         for (round_, phase), key in sorted(handoffs.items())
     )
     return old.model_copy(update={**changes, "handoffs": taken_over})
+
+
+def _own_drops(plan: Plan, plane: ControlPlane) -> tuple[PlannedDrop, ...]:
+    """The drops that are the run's, or its ancestor's, if its marking was cut short."""
+    before = plane.ledger.runs.get(plan.run)
+    if plan.retry_of is not None or before is None or before.drops:
+        return plan.drops
+    found = ((drop, plane.ledger.drops.get(drop.id)) for drop in plan.drops)
+    return tuple(drop for drop, known in found if known is not None and known.run == plan.run)
 
 
 def _parent(pipeline: str, plane: ControlPlane) -> Parent | None:

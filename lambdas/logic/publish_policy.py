@@ -10,7 +10,9 @@ from contracts.plan import Plan
 from contracts.policy import PolicyVersion
 from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.next_step import read_result
+from lambdas.ledger.attempts import key_of
+from lambdas.logic.hand_over import read_result
+from lambdas.logic.next_step import metrics_of
 from lambdas.logic.plan_run import open_run, read_plan
 from lambdas.logic.verify_export import verify_export
 
@@ -35,7 +37,7 @@ def publish_policy(
     export = outputs["optimize"].artifacts.get("export")
     if export is None:
         raise ContractBroken(f"{outputs['optimize'].result_key} names no export to publish")
-    metrics = read_result(outputs["evaluate"], plane).metrics
+    metrics = metrics_of(outputs["evaluate"], plane)
     version = _publish(plan, base + 1, base, export, metrics, plane)
     plane.ledger.runs.end(
         run,
@@ -56,11 +58,25 @@ def publish_version_zero(plan: Plan, collected: PhaseOutput, plane: ControlPlane
     """
     if plan.parent is not None:
         return plan.parent.version
-    initial = collected.artifacts.get("initial")
+    initial = collected.artifacts.get("initial") or _initial_of_round_one(plan, plane)
     if initial is None:
         raise ContractBroken(f"{collected.result_key} names no initial policy")
     _publish(plan, 0, None, initial, {}, plane)
     return 0
+
+
+def _initial_of_round_one(plan: Plan, plane: ControlPlane) -> ArtifactRef | None:
+    """Later rounds collect from what the one before left; the first one made version 0."""
+    keys = [h.result_key for h in plan.handoffs if (h.round, h.phase) == (1, "collect")]
+    attempts = plane.ledger.attempts.of_phase(plan.run, 1, "collect")
+    nonces = {layout.result(key_of(attempt)): attempt.nonce for attempt in reversed(attempts)}
+    for key in [*keys, *nonces]:
+        result = read_result(key, plane)
+        if result is not None and result.nonce == nonces.get(key, result.nonce):
+            initial = result.artifacts.get("initial")
+            if initial is not None:
+                return initial
+    return None
 
 
 def _publish(

@@ -9,16 +9,16 @@ from typing import Any
 from pydantic import Field
 
 from contracts.artifact import ArtifactRef
-from contracts.errors import AttemptFenced, ContractBroken, PreviousJobStillRunning
+from contracts.errors import PreviousJobStillRunning
 from contracts.job import JobSpec
 from contracts.ledger import ATTEMPT_ENDED, AttemptRecord
-from contracts.limits import STATUS_OBJECT_BYTES_MAX
 from contracts.model import Contract
 from contracts.names import Phase, PipelineName, RunId, attempt_key
 from contracts.plan import Plan
-from contracts.result import PhaseOutput, PhaseResult
+from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
+from lambdas.logic.hand_over import hand_over, unheard_success
 from lambdas.logic.plan_run import open_run, read_plan
 from lambdas.logic.submission import Adopt, TakeOver, choose, previous
 
@@ -40,20 +40,25 @@ def submit_attempt(request: Submission, plane: ControlPlane) -> str:
     """Make sure that the token's job exists.
 
     Returns:
-        The job's name; or the key of the result that was handed over instead of a job.
+        The job's name; or the key of the result that was handed over instead of a job, from
+        the run retried or from an attempt whose word came late.
 
     Raises:
         RunNotOpen: the run has ended or lost its lease.
         AttemptsExhausted: the phase used up its attempts.
-        PreviousJobStillRunning: the job before was told to stop and has not yet.
-        AttemptFenced: another token took the attempt over meanwhile.
+        PreviousJobStillRunning: the job before was told to stop and has not yet, or another
+            token is at work on the attempt.
+        ContractBroken: a result that is to be handed over is gone or malformed.
     """
     open_run(request.run, plane)
     plan = read_plan(request.run, plane)
     for handoff in plan.handoffs:
         if (handoff.round, handoff.phase) == (request.round, request.phase):
-            return _hand_over(request.token, handoff.result_key, plane)
+            return hand_over(request.token, handoff.result_key, plane)
     attempts = plane.ledger.attempts.of_phase(request.run, request.round, request.phase)
+    done = unheard_success(attempts, request.token, plane)
+    if done is not None:
+        return hand_over(request.token, done, plane)
     attempt = _claim(request, attempts, plan, plane)
     if attempt.status in ATTEMPT_ENDED:
         return key_of(attempt).job_name
@@ -64,26 +69,6 @@ def submit_attempt(request: Submission, plane: ControlPlane) -> str:
     return key_of(attempt).job_name
 
 
-def _hand_over(token: str, result_key: str, plane: ControlPlane) -> str:
-    stored = plane.objects.get(result_key, limit=STATUS_OBJECT_BYTES_MAX)
-    if stored is None:
-        raise ContractBroken(f"{result_key} is gone, so its phase cannot be taken over")
-    result = PhaseResult.from_bytes(stored, where=result_key)
-    plane.executions.succeed(token, output_of(result, result_key).to_bytes())
-    return result_key
-
-
-def output_of(result: PhaseResult, result_key: str) -> PhaseOutput:
-    """What Step Functions is told of a result.
-
-    Raises:
-        ContractBroken: the result is a failure.
-    """
-    if result.outcome == "failed":
-        raise ContractBroken(f"{result_key} is a failure, not an output")
-    return PhaseOutput(outcome=result.outcome, artifacts=result.artifacts, result_key=result_key)
-
-
 def _claim(
     request: Submission, attempts: list[AttemptRecord], plan: Plan, plane: ControlPlane
 ) -> AttemptRecord:
@@ -92,17 +77,17 @@ def _claim(
         return choice.attempt
     if isinstance(choice, TakeOver):
         if not plane.ledger.attempts.take_over(choice.attempt, request.token):
-            raise AttemptFenced(f"{key_of(choice.attempt).job_name} went on with another token")
+            return _again(request, choice.attempt.attempt, plane)
         return choice.attempt.model_copy(update={"token": request.token})
     patience = plan.pipeline.patience
     now = plane.clock.now()
     key = attempt_key(request.run, request.round, request.phase, choice.number)
     fresh = AttemptRecord(
-        run=request.run,
+        run=key.run,
         pipeline=request.pipeline,
-        round=request.round,
-        phase=request.phase,
-        attempt=choice.number,
+        round=key.round,
+        phase=key.phase,
+        attempt=key.attempt,
         token=request.token,
         nonce=plane.clock.nonce(),
         status="RESERVED",
@@ -111,8 +96,21 @@ def _claim(
         deadline=now + timedelta(seconds=patience.timeout_s),
     )
     if not plane.ledger.attempts.reserve(fresh):
-        raise AttemptFenced(f"{key.job_name} was reserved for another token meanwhile")
+        return _again(request, choice.number, plane)
     return fresh
+
+
+def _again(request: Submission, number: int, plane: ControlPlane) -> AttemptRecord:
+    """A refused write was our own, whose answer was lost; or another token was faster.
+
+    Which of two tokens is still waited for cannot be seen from here. So the loser tries again
+    if it is: a token that is not is heard by nobody.
+    """
+    attempts = plane.ledger.attempts.of_phase(request.run, request.round, request.phase)
+    for attempt in attempts:
+        if (attempt.attempt, attempt.token) == (number, request.token):
+            return attempt
+    raise PreviousJobStillRunning(f"attempt {number} of {request.phase} went to another token")
 
 
 def _wait_until_gone(before: AttemptRecord | None, plane: ControlPlane) -> None:
@@ -132,7 +130,7 @@ def _mark_submitted(attempt: AttemptRecord, plan: Plan, plane: ControlPlane) -> 
     now = plane.clock.now()
     deadline = now + timedelta(seconds=plan.pipeline.patience.timeout_s)
     if not plane.ledger.attempts.mark_submitted(attempt, at=now, deadline=deadline):
-        raise AttemptFenced(f"{key_of(attempt).job_name} went on with another token")
+        raise PreviousJobStillRunning(f"{key_of(attempt).job_name} went on with another token")
     return attempt.model_copy(
         update={"status": "SUBMITTED", "submitted_at": now, "deadline": deadline}
     )

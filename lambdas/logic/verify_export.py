@@ -16,7 +16,10 @@ def verify_export(ref: ArtifactRef, plane: ControlPlane) -> Manifest:
     Raises:
         ArtifactCorrupt: a file is missing or differs; the message names it.
     """
-    bucket, prefix = split_s3_uri(ref.uri)
+    try:
+        bucket, prefix = split_s3_uri(ref.uri)
+    except ValueError as error:
+        raise ArtifactCorrupt(f"an export lies in the bucket, not at {ref.uri}") from error
     if bucket != plane.objects.bucket:
         raise ArtifactCorrupt(f"{ref.uri} is not in the pipeline's bucket {plane.objects.bucket}")
     stored = plane.objects.get(prefix + MANIFEST, limit=STATUS_OBJECT_BYTES_MAX)

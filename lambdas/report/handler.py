@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from contracts import layout
 from contracts.errors import ServiceUnavailable
+from lambdas.batch import work_off
 from lambdas.logic.close_run import close_run
 from lambdas.logic.execution_event import ended_run
 from lambdas.logic.hear_job import hear_progress, hear_result
@@ -22,12 +17,10 @@ from lambdas.logic.notification import ObjectCreated, created_objects, read_body
 from lambdas.observing import logger, metrics
 from lambdas.wiring import control_plane
 
-processor = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 
-
-def hear(record: SQSRecord) -> None:
-    """Hear one message; a failure leaves it in the queue."""
-    body = read_body(record.body)
+def hear(message: str) -> None:
+    """Hear one message."""
+    body = read_body(message)
     run = ended_run(body)
     if run is not None:
         plane = control_plane()
@@ -60,6 +53,4 @@ def hear_object(created: ObjectCreated) -> None:
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - Powertools' type
     """Hear a batch, reporting which messages failed."""
-    return process_partial_response(
-        event=event, record_handler=hear, processor=processor, context=context
-    )
+    return work_off(event, context, hear)

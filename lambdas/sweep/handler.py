@@ -15,8 +15,11 @@ from lambdas.wiring import control_plane
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Take one turn."""
-    seen = reconcile(control_plane())
-    logger.info("swept", pipelines=seen["pipelines"], failed=seen["failed"])
-    metrics.add_metric("SweptPipelines", MetricUnit.Count, seen["pipelines"])
-    metrics.add_metric("SweepFailures", MetricUnit.Count, seen["failed"])
-    return seen
+    turn = reconcile(control_plane())
+    for failure in turn.failures:
+        logger.error("sweep failed", failure=failure)
+    logger.info("swept", pipelines=turn.pipelines, jobs=turn.jobs, failed=len(turn.failures))
+    metrics.add_metric("SweptPipelines", MetricUnit.Count, turn.pipelines)
+    metrics.add_metric("SweptJobs", MetricUnit.Count, turn.jobs)
+    metrics.add_metric("SweepFailures", MetricUnit.Count, len(turn.failures))
+    return {"pipelines": turn.pipelines, "jobs": turn.jobs, "failed": len(turn.failures)}

@@ -13,6 +13,7 @@ from relay.local.emulator.gaps import (
     sizes,
     starts,
     stops,
+    token_rights,
 )
 
 # The order matters where modules wrap the same function: the later is the outer one.
@@ -26,6 +27,7 @@ _IN_ORDER = (
     retries,
     patience,
     function_errors,
+    token_rights,
 )
 
 

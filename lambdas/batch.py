@@ -1,0 +1,35 @@
+"""A queue's batch: every message on its own, and a failed one stays in the queue, with a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from lambdas.observing import logger
+
+
+def work_off(event: dict[str, Any], context: LambdaContext, see_to: Callable[[str], None]) -> Any:  # noqa: ANN401 - Powertools' type
+    """Call `see_to` with each message's body; report which messages failed."""
+
+    def see_to_record(record: SQSRecord) -> None:
+        try:
+            see_to(record.body)
+        except Exception:
+            # Whatever it is, the batch-mates go on, and the queue tries this one again.
+            logger.exception("a message failed", message_id=record.message_id)
+            raise
+
+    return process_partial_response(
+        event=event,
+        record_handler=see_to_record,
+        processor=BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False),
+        context=context,
+    )

@@ -1,0 +1,42 @@
+"""A job that may still exist: stopped when nobody waits for it, forgotten when it is gone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, AttemptRecord
+from contracts.names import AttemptKey
+from lambdas.control_plane import ControlPlane
+from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
+
+ENDING_GRACE_S = 60
+
+
+def reconcile_job(key: AttemptKey, plane: ControlPlane) -> None:
+    """Stop a job whose run has ended or that is fenced; forget one that is gone."""
+    attempts = plane.ledger.attempts.of_phase(key.run, key.round, key.phase)
+    mine = next((attempt for attempt in attempts if attempt.attempt == key.attempt), None)
+    now = plane.clock.now()
+    if plane.runner.look(key).state == "ended":
+        plane.ledger.attempts.forget_job(key)
+        return
+    if mine is None or _is_overdue(mine, now):
+        plane.runner.stop(key, "nobody waits for it")
+        plane.ledger.attempts.forget_job(key)
+        return
+    run = plane.ledger.runs.get(key.run)
+    newer = any(it.attempt > key.attempt and it.status != "RESERVED" for it in attempts)
+    if newer or run is None or run.status in RUN_ENDED:
+        plane.runner.stop(key, "its run has ended or a newer attempt took over")
+        plane.ledger.attempts.end(mine, "STOPPED", at=now, cause="nobody waited for it any more")
+    elif mine.status in ATTEMPT_ENDED and _is_past(mine.ended_at or mine.deadline, now):
+        plane.runner.stop(key, "its attempt has ended")
+
+
+def _is_overdue(attempt: AttemptRecord, now: datetime) -> bool:
+    """Every job ends itself at its deadline, so one past it is gone, whoever marks it or not."""
+    return now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S + ENDING_GRACE_S)
+
+
+def _is_past(ended_at: datetime, now: datetime) -> bool:
+    return now > ended_at + timedelta(seconds=ENDING_GRACE_S)
