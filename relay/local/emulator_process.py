@@ -4,6 +4,7 @@ import os
 import shutil
 import ssl
 import sys
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -18,6 +19,7 @@ from relay.local.readiness import wait_until_ready
 
 NAME = "emulator"
 _PATIENCE_S = 60.0
+_PORT_PATIENCE_S = 2.0
 
 
 def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None:
@@ -28,9 +30,9 @@ def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None
         NotReadyError: It does not answer.
     """
     if not processes.alive(NAME):
-        if taken(port):
-            raise PortTakenError(port, places.root)
-        # What an earlier process left behind when it was killed.
+        # What an earlier one left behind when it was killed: functions at work, their code.
+        processes.stop(NAME)
+        _wait_for_port(places, port)
         shutil.rmtree(places.scratch, ignore_errors=True)
         places.make()
         ensure_certificate(places)
@@ -51,6 +53,15 @@ def answers(places: LocalPlaces, port: int) -> bool:
             return True
     except (urllib.error.URLError, OSError):
         return False
+
+
+def _wait_for_port(places: LocalPlaces, port: int) -> None:
+    """Give the kernel a moment to take the port from a process that is gone."""
+    give_up_at = time.monotonic() + _PORT_PATIENCE_S
+    while taken(port):
+        if time.monotonic() > give_up_at:
+            raise PortTakenError(port, places.root)
+        time.sleep(0.05)
 
 
 def _checkout() -> Path:

@@ -98,6 +98,12 @@ class Durability:
                     await asyncio.to_thread(_write, name, text)
                     self._written[name] = hash(text)
 
+    async def save_all(self) -> None:
+        """Write every service, changed or not."""
+        names = set(gateway._state_map)
+        self._changed |= names
+        await self.save(names)
+
     def _named(self, services: frozenset[str]) -> set[str]:
         return set(gateway._state_map) if "*" in services else set(services)
 

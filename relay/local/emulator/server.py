@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import signal
 from typing import cast
 
@@ -33,7 +34,6 @@ def _config(places: LocalPlaces, port: int) -> Config:
     config.certfile = str(places.certificate)
     config.keyfile = str(places.private_key)
     config.keep_alive_timeout = 75
-    config.graceful_timeout = 1
     return config
 
 
@@ -42,9 +42,22 @@ async def _serve(durability: Durability, config: Config) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    saving = asyncio.create_task(durability.keep_saving())
-    try:
-        framework = cast(ASGIFramework, durability.around(app))
-        await serve_app(framework, config, shutdown_trigger=stop.wait)
-    finally:
-        saving.cancel()
+    framework = cast(ASGIFramework, durability.around(app))
+    stopped = asyncio.create_task(stop.wait())
+    tasks = {
+        stopped,
+        asyncio.create_task(durability.keep_saving()),
+        asyncio.create_task(serve_app(framework, config, shutdown_trigger=_never)),
+    }
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done - {stopped}:
+        # Neither saving nor serving ends by itself, unless it fails.
+        task.result()
+    await durability.save_all()
+    # Connections and functions at work are not waited for: an orderly end of TLS may take the
+    # client half a minute, and what was acknowledged is on disk.
+    os._exit(0)
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()

@@ -10,7 +10,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambdas
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_s3 as s3
-from aws_cdk import aws_s3_notifications as notifications
 from aws_cdk import aws_sqs as sqs
 from aws_cdk import aws_stepfunctions as sfn
 from aws_cdk import aws_stepfunctions_tasks as tasks
@@ -23,7 +22,7 @@ class Probe(core.Stack):
     def __init__(self, scope: Construct, name: str) -> None:
         super().__init__(scope, name)
         bucket = s3.CfnBucket(self, "Bucket", bucket_name=f"probe-{self.account}")
-        queue = sqs.Queue(self, "Queue", visibility_timeout=core.Duration.seconds(60))
+        queue = sqs.Queue(self, "Queue", visibility_timeout=core.Duration.seconds(6))
         arn = f"arn:aws:s3:::probe-{self.account}"
         queue.add_to_resource_policy(
             iam.PolicyStatement(
@@ -89,7 +88,7 @@ class Probe(core.Stack):
             code=lambdas.Code.from_asset(str(FUNCTIONS)),
             handler=f"handlers.{name}",
             environment=variables,
-            timeout=core.Duration.seconds(10),
+            timeout=core.Duration.seconds(5),
         )
 
 

@@ -1,0 +1,75 @@
+"""Only processes on record are ended, with all that descends from them."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from relay.local.places import LocalPlaces
+from relay.local.processes import Processes
+
+STUBBORN = (
+    "import signal, subprocess, sys, time;"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+    "subprocess.Popen(['sleep', '600'], start_new_session=True);"
+    "print('ready', flush=True); time.sleep(600)"
+)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> LocalPlaces:
+    places = LocalPlaces(tmp_path)
+    places.make()
+    return places
+
+
+def test_a_process_is_recorded_logged_and_ended(places: LocalPlaces) -> None:
+    processes = Processes(places)
+    pid = processes.start("one", ["sh", "-c", "echo said; sleep 600"], {"PATH": "/usr/bin:/bin"})
+    assert Processes(places).pid("one") == pid
+    while "said" not in places.log("one").read_text():
+        time.sleep(0.02)
+    processes.stop("one")
+    assert not processes.alive("one")
+    assert processes.names() == []
+
+
+def test_one_that_ignores_term_is_killed_with_its_descendants(places: LocalPlaces) -> None:
+    processes = Processes(places)
+    pid = processes.start("stubborn", [sys.executable, "-c", STUBBORN], {"PATH": "/usr/bin:/bin"})
+    while "ready" not in places.log("stubborn").read_text():
+        time.sleep(0.02)
+    (grandchild,) = psutil.Process(pid).children()
+    processes.stop("stubborn", patience_s=0.2)
+    assert not psutil.pid_exists(pid)
+    assert not grandchild.is_running() or grandchild.status() == psutil.STATUS_ZOMBIE
+
+
+def test_descendants_of_a_process_that_is_gone_are_ended(places: LocalPlaces) -> None:
+    processes = Processes(places)
+    code = "import subprocess; subprocess.Popen(['sleep', '600'], start_new_session=True)"
+    processes.start("parent", [sys.executable, "-c", code], {"PATH": "/usr/bin:/bin"})
+    while processes.alive("parent"):
+        time.sleep(0.02)
+    processes.stop("parent")
+    mark = f"{places.root}#parent"
+    left = [p for p in psutil.process_iter(["environ"]) if mark in str(p.info["environ"])]
+    assert left == []
+
+
+def test_a_process_that_got_the_same_id_later_is_left_alone(places: LocalPlaces) -> None:
+    stranger = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    try:
+        record = {"ours": {"pid": stranger.pid, "created": time.time() - 3600}}
+        places.processes.write_text(json.dumps(record))
+        processes = Processes(places)
+        assert not processes.alive("ours")
+        processes.stop("ours")
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
