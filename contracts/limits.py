@@ -16,7 +16,9 @@ DROPS_PER_RUN_MAX = 5_000
 """A plan of this many drops stays under 2 MB; what is over waits for the next run."""
 PROBLEMS_SHOWN_MAX = 20
 STATUS_OBJECT_BYTES_MAX = 1024 * 1024
-"""Largest progress or result object that `report` reads into memory."""
+"""Largest progress object, pipeline or manifest that a function reads into memory."""
+RESULT_BYTES_MAX = 16 * 1024 * 1024
+"""Largest result: a thousand objects of a collect, each with all the problems it may show."""
 CAUSE_MAX = 1_000
 """Characters of a failure's cause; Step Functions takes 32,768, a person reads a line."""
 STATE_OUTPUT_BYTES_MAX = 256 * 1024

@@ -19,6 +19,8 @@ class Contract(BaseModel):
         extra="forbid",
         str_strip_whitespace=False,
         allow_inf_nan=False,
+        # Inputs hold tokens, and errors end up in logs.
+        hide_input_in_errors=True,
     )
 
     def to_bytes(self) -> bytes:
