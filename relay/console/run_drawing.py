@@ -49,9 +49,9 @@ class RunDrawing:
 
     def draw(self, story: RunStory, now: datetime) -> RenderableType:
         """The whole picture."""
-        parts = [_head(story, now), Text(""), self._line(story, now)]
+        parts: list[RenderableType] = [_head(story, now), "", self._line(story, now)]
         end = _end(story)
-        return Group(*parts, *([Text(""), end] if end else []))
+        return Group(*parts, *(["", end] if end else []))
 
     def _line(self, story: RunStory, now: datetime) -> Table:
         table = Table.grid(padding=(0, 2))

@@ -1,0 +1,7 @@
+"""x."""
+
+from relay.commands.invocation import Invocation
+
+
+def demo(at: Invocation) -> None:
+    """x"""

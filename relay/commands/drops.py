@@ -1,0 +1,43 @@
+"""`relay drops`: what waits, and what was refused."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from relay.commands.invocation import Invocation
+from relay.commands.voice import give, table, talk
+
+
+def drops(
+    at: Invocation,
+    *,
+    pipeline: Annotated[str, typer.Option(help="The pipeline.", show_default=False)],
+    limit: Annotated[int, typer.Option(help="Most of each kind.", min=1)] = 50,
+) -> None:
+    """List a pipeline's waiting drops, and reports on what was refused.
+
+    JSON: {waiting: [drop of the ledger], rejected: [rejection report]}.
+    """
+    from relay.console.drops_reading import rejected
+    from relay.console.durations import ago, now
+
+    waiting = at.plane.logic.ledger.drops.waiting(pipeline, limit=limit)
+    refused = rejected(at.plane, pipeline, limit)
+    if at.json:
+        give(
+            {
+                "waiting": [one.model_dump(mode="json") for one in waiting],
+                "rejected": [one.model_dump(mode="json") for one in refused],
+            }
+        )
+        return
+    if not waiting and not refused:
+        talk("nothing waits, nothing was refused")
+    if waiting:
+        rows = [(one.key, f"{one.size:,}", ago(one.accepted_at, now())) for one in waiting]
+        table([("waiting", ""), ("bytes", "right"), ("accepted", "")], rows)
+    if refused:
+        said = [(one.key, one.refused_by, one.reason, ago(one.at, now())) for one in refused]
+        table([("refused", ""), ("by", ""), ("reason", ""), ("when", "")], said)

@@ -1,0 +1,95 @@
+"""`relay local`: the whole of it on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from relay.commands.invocation import Invocation, command
+from relay.commands.voice import draw, give, table, talk
+
+if TYPE_CHECKING:
+    from relay.local.stack import ProcessStatus
+
+app = typer.Typer(no_args_is_help=True, help="The whole of it on this machine.")
+
+
+def up(at: Invocation) -> None:
+    """Start the embedded AWS, a local Ray and the agent, and deploy the control plane.
+
+    What was there before is there again. Other commands then use it by themselves.
+
+    JSON: {folder, stack, environment: variables that point an AWS client at it, outputs}.
+    """
+    from relay.console.local_stack import settings_for
+    from relay.console.locating import local_root
+    from relay.local import stack
+    from relay.local.places import LocalPlaces
+
+    places = LocalPlaces(local_root())
+    settings = settings_for(places, at.stack or "Relay")
+    made = stack.up(places, settings, talk)
+    if at.json:
+        give(
+            {
+                "folder": str(places.root),
+                "stack": settings.app.stack,
+                "environment": dict(made.environment),
+                "outputs": dict(made.outputs),
+            }
+        )
+        return
+    draw(f"The local stack is up in {places.root}; `relay local down` ends it, data stays.")
+
+
+def down(at: Invocation) -> None:
+    """End every process of the local stack; its data stays.
+
+    JSON: {folder, outcome: down}.
+    """
+    from relay.console.locating import local_root
+    from relay.local import stack
+    from relay.local.places import LocalPlaces
+
+    places = LocalPlaces(local_root())
+    stack.down(places, talk)
+    if at.json:
+        give({"folder": str(places.root), "outcome": "down"})
+    else:
+        draw("The local stack is down; `relay local up` brings it back with its data.")
+
+
+def status(at: Invocation) -> None:
+    """Show how each process of the local stack is; ends with 3 when there is none.
+
+    JSON: [{name, pid, answers: true|false|null, log}].
+    """
+    from relay.console.errors import NotFound
+    from relay.console.locating import local_root
+    from relay.local import stack
+    from relay.local.places import LocalPlaces
+
+    found = stack.status(LocalPlaces(local_root()))
+    if at.json:
+        give([_json(one) for one in found])
+    elif found:
+        rows = [(one.name, _words(one), str(one.pid or ""), str(one.log)) for one in found]
+        table([("process", ""), ("state", ""), ("pid", "right"), ("log", "")], rows)
+    if not found:
+        raise NotFound("no local stack is up here: `relay local up` starts one")
+
+
+def _words(one: ProcessStatus) -> str:
+    if one.pid is None:
+        return "[red]ended[/red]"
+    return "[yellow]does not answer[/yellow]" if one.answers is False else "[green]up[/green]"
+
+
+def _json(one: ProcessStatus) -> dict[str, object]:
+    return {"name": one.name, "pid": one.pid, "answers": one.answers, "log": str(one.log)}
+
+
+app.command("up")(command(up))
+app.command("down")(command(down))
+app.command("status")(command(status))

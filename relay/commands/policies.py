@@ -1,0 +1,89 @@
+"""`relay policies`: a pipeline's published versions, and fetching one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from relay.commands.invocation import Invocation
+from relay.commands.pipelines import Name
+from relay.commands.voice import draw, give, table, talk
+
+if TYPE_CHECKING:
+    from contracts.policy import PolicyVersion
+
+
+def policies(
+    at: Invocation,
+    name: Name,
+    *,
+    download: Annotated[
+        tuple[str, Path] | None,
+        typer.Option(
+            metavar="VERSION FOLDER",
+            help="Fetch a version (a number, or current) into a new folder.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """List a pipeline's policy versions, or fetch one as a folder that `from_pretrained` loads.
+
+    JSON: [{pipeline, version, policy: {kind, uri, manifest}, run, parent, pipeline_version,
+    drops, plan_key, metrics, created_at, current}]; with --download that one, and {folder,
+    bytes}.
+    """
+    from relay.console.errors import NotFound
+
+    versions = at.plane.logic.ledger.policies.all(name)
+    if not versions:
+        at.plane.pipeline_bytes(name)
+    current = at.plane.logic.ledger.pipelines.get(name).current_version
+    if download is None:
+        _list(at, versions, current)
+        return
+    wanted, folder = download
+    number = str(current) if wanted == "current" else wanted.removeprefix("v")
+    chosen = [one for one in versions if str(one.version) == number]
+    if not chosen:
+        raise NotFound(f"pipeline {name} has no policy version {wanted}")
+    _fetch(at, chosen[0], folder, current)
+
+
+def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) -> None:
+    from relay.console.durations import moment
+    from relay.console.figures import share
+
+    if at.json:
+        give([_json(one, current) for one in versions])
+        return
+    if not versions:
+        talk("no policy was published yet")
+        return
+    rows = [
+        (
+            f"v{one.version}" + (" (current)" if one.version == current else ""),
+            moment(one.created_at),
+            share(one.metrics["end_accuracy"]) if "end_accuracy" in one.metrics else "",
+            one.run,
+            one.policy.uri,
+        )
+        for one in reversed(versions)
+    ]
+    columns = [("version", ""), ("published", ""), ("accuracy", "right"), ("run", "")]
+    table([*columns, ("place", "")], rows)
+
+
+def _fetch(at: Invocation, version: PolicyVersion, folder: Path, current: int | None) -> None:
+    from relay.console.policy_download import download
+
+    size = download(at.plane, version, folder)
+    if at.json:
+        give({**_json(version, current), "folder": str(folder), "bytes": size})
+    else:
+        draw(f"version {version.version} is in {folder} ({size:,} bytes)")
+
+
+def _json(version: PolicyVersion, current: int | None) -> dict[str, object]:
+    return {**version.model_dump(mode="json"), "current": version.version == current}

@@ -1,0 +1,49 @@
+"""How a command speaks: data on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+def talk(text: str) -> None:
+    """Say something to whoever looks on."""
+    listening().print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def listening() -> Console:
+    """The console of stderr."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Print data as JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def draw(picture: RenderableType) -> None:
+    """Print data as a picture."""
+    from rich.console import Console
+
+    Console().print(picture)
+
+
+def table(columns: Iterable[tuple[str, str]], rows: Iterable[Iterable[RenderableType]]) -> None:
+    """Print data as a table; a column is its name and how it is justified."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name, justify in columns:
+        made.add_column(name, justify="right" if justify == "right" else "left")
+    for row in rows:
+        made.add_row(*row)
+    draw(made)
