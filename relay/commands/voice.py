@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+_WIDTH = 120
 
 
 def talk(text: str) -> None:
@@ -20,7 +23,7 @@ def listening() -> Console:
     """The console of stderr."""
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, width=_width(sys.stderr))
 
 
 def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -30,10 +33,15 @@ def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
 
 
 def draw(picture: RenderableType) -> None:
-    """Print data as a picture."""
+    """Print data as a picture; what must stay in one piece, such as an address, may stick out."""
     from rich.console import Console
 
-    Console().print(picture)
+    Console(width=_width(sys.stdout)).print(picture, crop=False)
+
+
+def _width(stream: TextIO) -> int | None:
+    """The terminal's own width; elsewhere wide enough for most lines."""
+    return None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH
 
 
 def table(columns: Iterable[tuple[str, str]], rows: Iterable[Iterable[RenderableType]]) -> None:

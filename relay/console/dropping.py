@@ -106,4 +106,9 @@ def _why(plane: ControlPlane, dropped: Dropped, record: DropRecord | None) -> st
             f"pipeline {name} is paused after failed runs, the drop waits: "
             f"`relay pipelines resume {name}`"
         )
-    return f"accepted; waiting for its turn behind run {lease.run}" if lease else "accepted"
+    if lease is None:
+        return "accepted"
+    holder = plane.logic.ledger.runs.get(lease.run)
+    if holder is not None and not holder.drops:
+        return f"accepted; run {lease.run} is gathering drops"
+    return f"accepted; waiting for its turn behind run {lease.run}"

@@ -138,7 +138,8 @@ def _child(node: yaml.Node, step: int | str, *, key: bool) -> yaml.Node | None:
         items: list[yaml.Node] = node.value
         return items[step] if step < len(items) else None
     if isinstance(node, yaml.MappingNode):
-        for name, value in node.value:
+        pairs: list[tuple[yaml.Node, yaml.Node]] = node.value
+        for name, value in pairs:
             if name.value == step:
                 return name if key else value
     return None

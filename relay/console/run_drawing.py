@@ -185,5 +185,6 @@ def _end(story: RunStory) -> RenderableType | None:
         return Text.assemble(("Cancelled: ", "yellow"), f"{story.reason}\n{again}")
     if story.status == "PUBLISHED":
         where = Text.assemble(("Published version ", "green"), (f"{story.version}", "bold green"))
-        return Group(where, Text(story.uri or "", style="dim"), Text(story.reason, style="dim"))
+        uri = Text(story.uri or "", style="dim", no_wrap=True, overflow="ignore")
+        return Group(where, uri, Text(story.reason, style="dim"))
     return Text.assemble(("Kept the current policy: ", "yellow"), story.reason)

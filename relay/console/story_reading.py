@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from contracts import layout
 from contracts.errors import ContractBroken
-from contracts.ledger import ATTEMPT_ENDED, AttemptRecord
+from contracts.ledger import AttemptRecord
 from contracts.names import AttemptKey
 from contracts.plan import Plan
 from contracts.result import PhaseResult
@@ -70,19 +70,23 @@ class StoryReader:
     def _results_of(self, attempts: list[AttemptRecord]) -> dict[AttemptKey, PhaseResult]:
         for record in attempts:
             key = AttemptKey(record.run, record.round, record.phase, record.attempt)
-            if record.status in ATTEMPT_ENDED and key not in self._results:
-                place = record.output.result_key if record.output else layout.result(key)
-                body = self.plane.get(place)
-                if body is not None:
-                    self._keep(key, body, place)
+            if key not in self._results:
+                self._look_for_result(key, record)
         return self._results
 
-    def _keep(self, key: AttemptKey, body: bytes, place: str) -> None:
+    def _look_for_result(self, key: AttemptKey, record: AttemptRecord) -> None:
+        """Step Functions hears of a result before the ledger does, so look at the object."""
+        place = record.output.result_key if record.output else layout.result(key)
+        body = self.plane.get(place)
+        if body is None:
+            return
         try:
-            self._results[key] = PhaseResult.from_bytes(body, where=place)
+            result = PhaseResult.from_bytes(body, where=place)
         except ContractBroken:
             # What a job left is shown as far as it can be read; the ledger has its outcome.
             return
+        if record.output or result.nonce == record.nonce:
+            self._results[key] = result
 
     def _rounds_of(self, drops: int) -> int:
         if not self._rounds and drops:
