@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    logging.getLogger("botocore").setLevel(logging.WARNING)
     try:
         bucket, key = layout.split_s3_uri(options.job)
         objects = Objects(bucket)

@@ -146,7 +146,7 @@ def _segments(
 def _tokenise(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
     if not texts:
         return []
-    return tokenizer(texts, add_special_tokens=False)["input_ids"]
+    return tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
 
 
 def _joined(segments: list[_Segment], tokens: Iterator[list[int]], end: int | None) -> Answer:

@@ -41,7 +41,7 @@ class Tokenizer(Protocol):
     def __len__(self) -> int: ...
 
     def __call__(  # noqa: D102
-        self, texts: list[str], *, add_special_tokens: bool
+        self, texts: list[str], *, add_special_tokens: bool, verbose: bool
     ) -> dict[str, list[list[int]]]: ...
 
     def apply_chat_template(  # noqa: D102

@@ -28,7 +28,10 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
 
 
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
-    """Make the artifact `policy`, and its copy `export` in the last round."""
+    """Make the artifact `policy`, and its copy `export` in the last round.
+
+    Before the last round, what the next one starts from besides it is handed on as well.
+    """
     run = TrainingRun(assignment, materials)
     yield from run.load()
     yield from run.train()
@@ -40,13 +43,22 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
         folder, run.write_policy, kind="checkpoint", run=assignment.spec.run, step=run.step
     )
     yield Done(
-        artifacts={"policy": ref},
+        artifacts={"policy": ref} | _handed_on(assignment),
         exports=_exports(assignment, ref),
         metrics=run.metrics(),
         resumed_from=run.resumed_from,
         notes=tuple(run.notes),
         seconds=run.watch.seconds,
     )
+
+
+def _handed_on(assignment: Assignment) -> dict[str, ArtifactRef]:
+    if assignment.spec.last_round:
+        return {}
+    return {
+        "episodes": assignment.input("episodes"),
+        "parent": assignment.input("parent", "start"),
+    }
 
 
 def _exports(assignment: Assignment, ref: ArtifactRef) -> dict[str, Export]:
