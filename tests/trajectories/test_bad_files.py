@@ -155,9 +155,10 @@ def test_blank_lines_are_counted_in_line_numbers(tmp_path: Path) -> None:
 def test_a_first_line_longer_than_the_bound_is_still_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    start = b'{"prompt": "' + b"a" * 1000
     for module in (json_lines, container):
-        monkeypatch.setattr(module, "LINE_BYTES_MAX", 1024 * 1024)
-    long = b'{"prompt": "' + b" " * 2 * 1024 * 1024 + b'"}'
+        monkeypatch.setattr(module, "LINE_BYTES_MAX", len(start))
+    long = start + b'", "chosen": "b", "rejected": "c"}'
     reading = read(tmp_path, lines(long, trl(1), trl(2)))
     assert (reading.usable, reading.rejected) == (2, 1)
     assert only_problem(reading)[0] == 1
