@@ -20,7 +20,8 @@ EXECUTIONS = "executions"
 
 _KEYS_ARE_NEW = "keys below this prefix are made as runs go by; nothing outside it is reached"
 WILDCARDS = {
-    ANY: "X-Ray (and log delivery) know no resource that a policy could name",
+    ANY: "traces, log delivery and answers to tasks have no resource that a policy could name; "
+    "a task is answered by its token, which nobody can guess",
     EXECUTIONS: "executions are named by runs that do not exist yet; of this machine only",
     f"{INCOMING}*": f"uploads: {_KEYS_ARE_NEW}",
     f"{REJECTED}*": f"reports on what was refused: {_KEYS_ARE_NEW}",

@@ -19,13 +19,13 @@ from cdk.components.work_queue import WorkQueue, dead_letters, let_send, policy_
 from cdk.names import bucket_arn_pattern, run_executions_arn, run_machine_arn
 from cdk.rights import Rights
 from cdk.settings import Settings
-from cdk.statements import allow
 
 ROOT = Path(__file__).parents[1]
 
-INTAKE = Role("intake", "takes or refuses what is uploaded", Duration.seconds(30))
-SUBMIT = Role("submit", "starts a phase's job", Duration.seconds(30))
-REPORT = Role("report", "answers phases by what jobs report", Duration.seconds(60))
+# Short where a queue is read: a message that failed comes back after six timeouts.
+INTAKE = Role("intake", "takes or refuses what is uploaded", Duration.seconds(20))
+SUBMIT = Role("submit", "starts a phase's job", Duration.seconds(20))
+REPORT = Role("report", "answers phases by what jobs report", Duration.seconds(20))
 DECIDE = Role("decide", "plans runs, judges and publishes policies", Duration.minutes(5))
 SWEEP = Role("sweep", "finds what got stuck", Duration.seconds(55))
 """Shorter than a minute, so that sweeps do not overlap."""
@@ -125,22 +125,22 @@ class ControlPlane(Stack):
         SweepSchedule(self, "SweepEvery", sweep=self.sweep.function, missed=self.missed_sweeps)
 
     def _make_access(self) -> None:
-        principals = trusted(self.settings.trusted_principals)
-        self.job_access = AccessRole(
-            self,
-            "Job",
-            description="Relay: training jobs",
-            assumed_by=principals,
-            rights=self.rights.job(),
-        )
-        act = allow("ActAsJob", ["sts:AssumeRole"], [self.job_access.role.role_arn])
+        principals = self.settings.trusted_principals
         self.agent_access = AccessRole(
             self,
             "Agent",
             description="Relay: agents, which start training jobs",
-            assumed_by=principals,
-            rights=[*self.rights.agent(), act],
+            assumed_by=trusted(principals),
+            rights=self.rights.agent(),
         )
+        self.job_access = AccessRole(
+            self,
+            "Job",
+            description="Relay: training jobs",
+            assumed_by=trusted(principals, also=self.agent_access.role),
+            rights=self.rights.job(),
+        )
+        self.agent_access.may_act_as(self.job_access)
 
     def _tell(self) -> None:
         settings = self.settings

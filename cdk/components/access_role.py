@@ -8,15 +8,22 @@ from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from cdk.statements import allow
 
-def trusted(arns: Sequence[str]) -> iam.PrincipalBase:
+
+def trusted(arns: Sequence[str], also: iam.IRole | None = None) -> iam.PrincipalBase:
     """Those principals; the whole account, by its own policies, if none is named.
 
     On EKS the trust becomes pod identity's.
+
+    Args:
+        arns: of roles and users.
+        also: another role of the stack, where the account as a whole is not trusted.
     """
     if not arns:
         return iam.AccountRootPrincipal()
-    return iam.CompositePrincipal(*(iam.ArnPrincipal(arn) for arn in arns))
+    extra = [] if also is None else [also.role_arn]
+    return iam.CompositePrincipal(*(iam.ArnPrincipal(arn) for arn in (*arns, *extra)))
 
 
 class AccessRole(Construct):
@@ -49,4 +56,13 @@ class AccessRole(Construct):
             # A session of a session ends after an hour anyhow; this is for those who come straight.
             max_session_duration=Duration.hours(12),
             inline_policies={"rights": iam.PolicyDocument(statements=list(rights))},
+        )
+
+    def may_act_as(self, other: AccessRole) -> None:
+        """Let this role assume another, which may name this one in its own trust."""
+        iam.Policy(
+            self,
+            "ActAs",
+            statements=[allow("ActAs", ["sts:AssumeRole"], [other.role.role_arn])],
+            roles=[self.role],
         )

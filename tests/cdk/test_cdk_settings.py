@@ -1,0 +1,98 @@
+"""Settings: typed, and refused by name before anything is synthesised."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from synthesis import APP, ROOT, Template, definition, flags, flat, of_type, the
+
+from cdk.settings import LOG_RETENTION_DAYS, Settings
+from contracts.errors import ContractBroken
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gather_seconds", "3"),
+        ("gather_s", "0"),
+        ("gather_s", "soon"),
+        ("name", "9lives"),
+        ("name", "a" * 25),
+        ("name", "under_score"),
+        ("removal", "maybe"),
+        ("architecture", "sparc"),
+        ("workspace_root", "relative/path"),
+        ("workspace_root", "/ends/in/slash/"),
+        ("progress_interval_s", "0"),
+        ("log_retention_days", "8"),
+        ("log_level", "LOUD"),
+        ("max_concurrency", "1"),
+        ("powertools_version", "0"),
+        ("powertools_layer", "powertools"),
+        ("trusted_principals", "arn:aws:iam::123456789012:role/a,somebody"),
+        ("stage", "Prod"),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_its_name(name: str, value: str) -> None:
+    with pytest.raises(ContractBroken, match=name):
+        APP.build({**flags(), name: value})
+
+
+def test_a_stack_that_is_thrown_away_cannot_be_protected() -> None:
+    with pytest.raises(ContractBroken, match="deletion_protection"):
+        Settings.read({"removal": "destroy", "deletion_protection": "true"})
+
+
+def test_what_the_cdk_keeps_in_context_is_no_setting() -> None:
+    assert Settings.read({"aws:cdk:enable-path-metadata": True, "@aws-cdk/x": 1}) == Settings()
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    assert [key for key, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_every_retention_has_a_name_in_the_cdk() -> None:
+    from cdk.log_retention import retention
+
+    named = {retention(Settings(log_retention_days=days)) for days in LOG_RETENTION_DAYS}
+    assert len(named) == len(LOG_RETENTION_DAYS)
+
+
+def test_the_program_says_a_wrong_setting_in_one_line_and_makes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        env={**os.environ, "CDK_CONTEXT_JSON": '{"gather_s": "soon"}'},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert "gather_s" in line
+    assert done.stdout == ""
+
+
+def test_settings_reach_where_they_matter(thrown_away: Template) -> None:
+    assert definition(thrown_away)["States"]["Gather drops"]["Seconds"] == 2
+    machine = the(thrown_away, "StepFunctions::StateMachine")
+    assert machine["StateMachineName"] == "Relay-Try-runs"
+    for function in of_type(thrown_away, "Lambda::Function").values():
+        properties = function["Properties"]
+        assert properties["Architectures"] == ["x86_64"]
+        assert flat(thrown_away, properties["Layers"][0]).endswith("python313-x86_64:27")
+        variables = properties["Environment"]["Variables"]
+        assert variables["WORKSPACE_ROOT"] == "/tmp/relay"
+        assert variables["PROGRESS_INTERVAL_S"] == "0.5"
+    for group in of_type(thrown_away, "Logs::LogGroup").values():
+        assert group["Properties"]["RetentionInDays"] == 7
+
+
+def test_every_resource_that_can_is_tagged(thrown_away: Template) -> None:
+    for kind in ("S3::Bucket", "SQS::Queue", "DynamoDB::Table", "Lambda::Function", "IAM::Role"):
+        for resource in of_type(thrown_away, kind).values():
+            tags = {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
+            assert tags == {"project": "relay", "stage": "dev", "owner": "someone"}
