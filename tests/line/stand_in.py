@@ -66,9 +66,7 @@ class StandIn:
             answer = sqs.receive_message(QueueUrl=self.queue_url, WaitTimeSeconds=1)
             for message in answer.get("Messages", []):
                 self._run(s3, json.loads(message["Body"])["job"])
-                sqs.delete_message(
-                    QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"]
-                )
+                sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=message["ReceiptHandle"])
 
     def _run(self, s3: Any, job_key: str) -> None:
         body = s3.get_object(Bucket=self.bucket, Key=job_key)["Body"].read()
