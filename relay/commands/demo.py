@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +13,11 @@ from relay.commands.invocation import Invocation
 from relay.commands.voice import draw, give, listening, talk
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from relay.console.demo_report import DemoReport
     from relay.console.demonstration import Shown
+    from relay.console.steps import Steps
     from relay.console.story import RunStory
 
 
@@ -43,14 +45,22 @@ def demo(
     JSON: {run, status: PUBLISHED|KEPT|FAILED, seconds, overhead_seconds: all but learning and
     evaluating, start: {accuracy, pairs}, end: {accuracy, pairs}, policy: {version, uri, folder}}.
     """
-    from relay.console.demonstration import demonstrate
+    import psutil
 
+    from relay.console.demonstration import demonstrate
+    from relay.console.steps import Steps
+
+    console = listening()
+    steps = Steps(console, float(psutil.Process().create_time()))
     try:
-        shown = demonstrate(folder, seed, _say, _watch)
+        shown = demonstrate(folder, seed, steps.say, lambda runs: _watch(runs, console, steps))
     except KeyboardInterrupt:
+        steps.pause()
         talk("interrupted; nothing is left running")
         raise typer.Exit(INTERRUPTED) from None
-    made = _report(shown)
+    finally:
+        steps.pause()
+    made = _report(shown, steps.seconds)
     if at.json:
         give(made.model_dump(mode="json"))
     else:
@@ -58,24 +68,22 @@ def demo(
     raise typer.Exit(FAILED if made.status == "FAILED" else OK)
 
 
-def _say(step: str) -> None:
-    talk(f"{_elapsed():6.1f} s  {step}")
-
-
-def _watch(stories: Iterator[RunStory]) -> RunStory | None:
+def _watch(stories: Iterator[RunStory], console: Console, steps: Steps) -> RunStory | None:
     from relay.console.durations import now
     from relay.console.run_drawing import RunDrawing
     from relay.console.watching import watch
 
-    console = listening()
+    steps.pause()
+    if console.is_terminal:
+        console.print()
     last = watch(stories, console)
     if last is not None and console.is_terminal:
-        console.print(RunDrawing().draw(last, now()), crop=False)
+        console.print(RunDrawing(with_end=last.status == "FAILED").draw(last, now()))
         console.print()
     return last
 
 
-def _report(shown: Shown) -> DemoReport:
+def _report(shown: Shown, seconds: float) -> DemoReport:
     from relay.console.demo_report import Published, report
 
     policy = None
@@ -85,7 +93,7 @@ def _report(shown: Shown) -> DemoReport:
             uri=shown.policy.policy.uri,
             folder=str(shown.folder.resolve()),
         )
-    return report(shown.story, policy, _elapsed())
+    return report(shown.story, policy, seconds)
 
 
 def _draw(made: DemoReport, story: RunStory) -> None:
@@ -101,10 +109,3 @@ def _near(path: Path) -> Path:
     """As seen from here, if it is below."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _elapsed() -> float:
-    """Seconds since this process began."""
-    import psutil
-
-    return time.time() - float(psutil.Process().create_time())

@@ -18,6 +18,8 @@ from relay.console.story import RunStory
 _LEARNING = {"reference", "training", "looking at held-out pairs", "checkpoints"}
 """Stages of optimize that are learning; all else is loading, importing and moving files."""
 _EVALUATING = "scoring"
+_WORK = "work: "
+"""Before the stages of the work itself; all others are of the job around it."""
 
 
 class Score(Contract):
@@ -75,7 +77,8 @@ def learning_and_evaluating(story: RunStory) -> float:
         seconds
         for state in story.states
         for attempt in state.attempts
-        for stage, seconds in attempt.seconds.items()
+        for named, seconds in attempt.seconds.items()
+        for stage in [named.removeprefix(_WORK)]
         if (state.phase == "optimize" and stage in _LEARNING)
         or (state.phase == "evaluate" and stage.startswith(_EVALUATING))
     )

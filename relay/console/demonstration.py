@@ -66,16 +66,16 @@ def demonstrate(folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown
         try:
             _tidy(places, lambda _step: None)
             shutil.rmtree(places.root, ignore_errors=True)
-            made = stack.up(places, settings_for(places, DEFAULT_STACK), say)
-            return _show(folder, _connected(places, made.outputs["Bucket"], say), seed, say, watch)
+            stack.up(places, settings_for(places, DEFAULT_STACK), say)
+            say(f"Everything is up: putting {PAIRS.name} into the bucket")
+            return _show(folder, _connected(places), seed, say, watch)
         finally:
             with _undisturbed():
                 say("Stopping everything")
                 _tidy(places, lambda _step: None)
 
 
-def _connected(places: LocalPlaces, bucket: str, say: Say) -> ControlPlane:
-    say(f"Everything is up; dropping {PAIRS.name} into s3://{bucket}/incoming/")
+def _connected(places: LocalPlaces) -> ControlPlane:
     return connect(Location(DEFAULT_STACK, None, places.root, "the demonstration's stack"))
 
 

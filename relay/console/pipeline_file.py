@@ -95,7 +95,7 @@ def _duplicates(node: yaml.Node, path: str) -> Iterator[FileProblem]:
 
 
 def _of_field(root: yaml.MappingNode, item: Any) -> FileProblem:  # noqa: ANN401 - pydantic's item
-    node, steps = _find(root, item["loc"], unknown=item["type"] == "extra_forbidden")
+    node, steps = _find(root, item["loc"], item["type"])
     field = ".".join(str(step) for step in steps)
     return _at(node, field, _words(item, str(item["loc"][-1]) if item["loc"] else ""))
 
@@ -119,16 +119,16 @@ def _known_fields() -> list[str]:
 
 
 def _find(
-    root: yaml.Node, loc: Sequence[int | str], *, unknown: bool
+    root: yaml.Node, loc: Sequence[int | str], kind: str
 ) -> tuple[yaml.Node, list[int | str]]:
     """The node of a field, or of what should hold it; steps that name a union's branch are none."""
     node, steps = root, []
     for number, step in enumerate(loc):
         last = number == len(loc) - 1
-        child = _child(node, step, key=unknown and last)
+        child = _child(node, step, key=last and kind == "extra_forbidden")
         if child is not None:
             node = child
-        if child is not None or last:
+        if child is not None or (last and kind == "missing"):
             steps.append(step)
     return node, steps
 

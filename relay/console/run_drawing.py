@@ -43,14 +43,17 @@ _BAR_WIDTH = 36
 class RunDrawing:
     """Draws stories of one run; a live one turns its spinner and counts its seconds."""
 
-    def __init__(self, trail: Trail | None = None, *, live: bool = False) -> None:
+    def __init__(
+        self, trail: Trail | None = None, *, live: bool = False, with_end: bool = True
+    ) -> None:
         self._trail = trail or Trail()
+        self._with_end = with_end
         self._spinner = Spinner("dots", style="cyan") if live else None
 
     def draw(self, story: RunStory, now: datetime) -> RenderableType:
         """The whole picture."""
         parts: list[RenderableType] = [_head(story, now), "", self._line(story, now)]
-        end = _end(story)
+        end = _end(story) if self._with_end else None
         return Group(*parts, *(["", end] if end else []))
 
     def _line(self, story: RunStory, now: datetime) -> Table:

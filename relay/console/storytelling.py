@@ -124,12 +124,10 @@ def _left_at(following: Sequence[Visit], sources: Sources) -> datetime | None:
 
 
 def _status(visit: Visit, following: Sequence[Visit], sources: Sources) -> StateStatus:
-    if visit.name == _FAILED:
+    if visit.name == _FAILED or (following and following[0].name == _FAILED):
         return "failed"
-    if visit.exited_at is not None:
+    if visit.exited_at is not None or following:
         return "done"
-    if following:
-        return "failed" if following[0].name == _FAILED else "done"
     ended: dict[str, StateStatus] = {
         "SUCCEEDED": "done",
         "FAILED": "failed",
