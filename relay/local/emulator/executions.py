@@ -24,7 +24,6 @@ class Interrupted(stepfunctions._ExecutionError):  # type: ignore[misc]
 class Running:
     """One execution whose thread is alive here."""
 
-    arn: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
     waiting_for: set[threading.Event] = field(default_factory=set)
 
@@ -56,7 +55,7 @@ def current() -> Running:
 
 def enter(execution_arn: str) -> Running:
     """Note that this thread now runs the execution."""
-    running = _running.setdefault(execution_arn, Running(execution_arn))
+    running = _running.setdefault(execution_arn, Running())
     _current.set(running)
     return running
 

@@ -13,7 +13,6 @@ from relay.local.emulator.gaps import (
     sizes,
     starts,
     stops,
-    token_rights,
 )
 
 # The order matters where modules wrap the same function: the later is the outer one.
@@ -27,7 +26,6 @@ _IN_ORDER = (
     retries,
     patience,
     function_errors,
-    token_rights,
 )
 
 

@@ -55,10 +55,9 @@ class Patience:
 class Pending(dict[str, Any]):
     """A task that waits, in the shape that MiniStack's SendTask calls write to."""
 
-    def __init__(self, execution: str) -> None:
+    def __init__(self) -> None:
         """Start the clock."""
         super().__init__(event=threading.Event(), result=None, error=None, heartbeat=None)
-        self.execution = execution
         self.started = self.last_sign = time.monotonic()
 
     def __setitem__(self, key: str, value: object) -> None:
@@ -90,7 +89,7 @@ class Pending(dict[str, Any]):
 def _wait_for_token(
     resource: str, request: dict[str, Any], token: str, state: dict[str, Any]
 ) -> Any:  # noqa: ANN401 - any JSON
-    pending = Pending(executions.current().arn)
+    pending = Pending()
     stepfunctions._task_tokens[token] = pending
     try:
         stepfunctions._invoke_resource(resource.replace(_SUFFIX, ""), request)
