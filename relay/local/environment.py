@@ -1,6 +1,9 @@
 """The environment variables that point an AWS client at the local stack."""
 
+import os
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from relay.local.places import LocalPlaces
 
@@ -22,6 +25,11 @@ def no_proxy() -> dict[str, str]:
 def unaddressed(environment: Mapping[str, str]) -> dict[str, str]:
     """An environment without anything that could point an AWS client at a real account."""
     return {name: value for name, value in environment.items() if not name.startswith("AWS_")}
+
+
+def interpreter_first(environment: Mapping[str, str]) -> str:
+    """A PATH on which `python` is this interpreter, with this project's packages."""
+    return os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
 
 
 def client_environment(places: LocalPlaces, port: int) -> dict[str, str]:

@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from relay.local.environment import client_environment, no_proxy, unaddressed
+from relay.local.environment import client_environment, interpreter_first, no_proxy, unaddressed
 from relay.local.places import LocalPlaces
 from relay.local.ports import Ports
 from relay.local.processes import Processes
@@ -64,6 +64,7 @@ def start_ray(places: LocalPlaces, processes: Processes, ports: Ports, num_cpus:
             **unaddressed(os.environ),
             **client_environment(places, ports.emulator),
             **ray_environment(places, ports),
+            "PATH": interpreter_first(os.environ),
         }
         # The head must not look for itself.
         environment.pop("RAY_ADDRESS")

@@ -1,12 +1,11 @@
 """One emulator with its gaps closed and one as released, and every probe's answer from both."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from emulated import Emulated, closed_emulator, plain_emulator
-
-Observed = Callable[[str, Callable[[Emulated], object]], object]
+from gap import Observed
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import boto3
 from botocore.config import Config
@@ -41,7 +42,7 @@ class Emulated:
         self._connect, self._clients, self._lock = connect, {}, threading.Lock()
         self("iam").create_role(RoleName="probe", AssumeRolePolicyDocument=json.dumps(TRUST))
 
-    def __call__(self, service: str):
+    def __call__(self, service: str) -> Any:
         with self._lock:
             if service not in self._clients:
                 self._clients[service] = self._connect(service)
@@ -89,9 +90,15 @@ class Emulated:
             stateMachineArn=machine, input=json.dumps(given or {}), **fields
         )["executionArn"]
 
-    def run(self, states: dict[str, object], given: object = None, patience_s: float = 5.0, **f):
+    def run(
+        self,
+        states: dict[str, object],
+        given: object = None,
+        patience_s: float = 5.0,
+        **fields: object,
+    ) -> dict[str, object]:
         """Start an execution and describe it when it has ended, or when patience has."""
-        return self.settled(self.start(self.machine(states, **f), given), patience_s)
+        return self.settled(self.start(self.machine(states, **fields), given), patience_s)
 
     def settled(self, execution: str, patience_s: float = 5.0) -> dict[str, object]:
         give_up_at = time.monotonic() + patience_s
@@ -155,6 +162,7 @@ def plain_emulator(root: Path) -> Iterator[Emulated]:
         "BIND_HOST": "127.0.0.1",
         "MINISTACK_HOST": "127.0.0.1",
         "MINISTACK_ACCOUNT_ID": "123456789012",
+        "AUTH": "true",
         "IOT_MTLS_ENABLED": "0",
         "SFTP_ENABLED": "0",
         "PERSIST_STATE": "1",
@@ -172,7 +180,7 @@ def plain_emulator(root: Path) -> Iterator[Emulated]:
         processes.stop("plain")
 
 
-def plain_client(port: int, service: str):
+def plain_client(port: int, service: str) -> Any:
     return boto3.session.Session().client(
         service,
         endpoint_url=f"http://127.0.0.1:{port}",

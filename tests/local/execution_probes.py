@@ -9,7 +9,7 @@ from gap import Probe, error_code
 WAIT = {"Wait": {"Type": "Wait", "Seconds": 30, "End": True}}
 
 
-def the_same_start_finds_the_running_execution(aws: Emulated):
+def the_same_start_finds_the_running_execution(aws: Emulated) -> object:
     machine = aws.machine(WAIT)
     first = aws.start(machine, {"a": 1}, name="twice")
     try:
@@ -18,21 +18,21 @@ def the_same_start_finds_the_running_execution(aws: Emulated):
         return False
 
 
-def another_input_is_another_start(aws: Emulated):
+def another_input_is_another_start(aws: Emulated) -> object:
     machine = aws.machine(WAIT)
     aws.start(machine, {"a": 1}, name="once")
     start = aws("stepfunctions").start_execution
     return error_code(start, stateMachineArn=machine, name="once", input='{"a": 2}')
 
 
-def a_used_name_stays_used(aws: Emulated):
+def a_used_name_stays_used(aws: Emulated) -> object:
     machine = aws.machine({"Done": {"Type": "Pass", "End": True}})
     aws.settled(aws.start(machine, name="burnt"))
     start = aws("stepfunctions").start_execution
     return error_code(start, stateMachineArn=machine, name="burnt", input="{}")
 
 
-def a_name_has_eighty_characters_at_most(aws: Emulated):
+def a_name_has_eighty_characters_at_most(aws: Emulated) -> object:
     start = aws("stepfunctions").start_execution
     machine = aws.machine(WAIT)
     return [
@@ -41,18 +41,18 @@ def a_name_has_eighty_characters_at_most(aws: Emulated):
     ]
 
 
-def input_must_be_json(aws: Emulated):
+def input_must_be_json(aws: Emulated) -> object:
     start = aws("stepfunctions").start_execution
     return error_code(start, stateMachineArn=aws.machine(WAIT), input="not json")
 
 
-def input_has_a_limit(aws: Emulated):
+def input_has_a_limit(aws: Emulated) -> object:
     start = aws("stepfunctions").start_execution
     given = json.dumps("x" * 256 * 1024)
     return error_code(start, stateMachineArn=aws.machine(WAIT), input=given)
 
 
-def a_stopped_execution_stays_stopped(aws: Emulated):
+def a_stopped_execution_stays_stopped(aws: Emulated) -> object:
     queue = aws.queue()
     retry = [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 1, "MaxAttempts": 1}]
     machine = aws.machine({"Work": waiting(queue, TimeoutSeconds=2, Retry=retry)})
@@ -65,7 +65,7 @@ def a_stopped_execution_stays_stopped(aws: Emulated):
     return found["status"], found["error"], again, aws.events(execution)[-1]["type"]
 
 
-def a_wait_ends_with_its_execution(aws: Emulated):
+def a_wait_ends_with_its_execution(aws: Emulated) -> object:
     machine = aws.machine({"Wait": {"Type": "Wait", "Seconds": 2, "End": True}})
     execution = aws.start(machine)
     time.sleep(0.5)
@@ -74,12 +74,12 @@ def a_wait_ends_with_its_execution(aws: Emulated):
     return aws.events(execution)[-1]["type"]
 
 
-def an_execution_has_its_own_limit(aws: Emulated):
+def an_execution_has_its_own_limit(aws: Emulated) -> object:
     found = aws.run(WAIT, patience_s=4, TimeoutSeconds=1)
     return found["status"]
 
 
-def a_failure_may_take_its_words_from_the_input(aws: Emulated):
+def a_failure_may_take_its_words_from_the_input(aws: Emulated) -> object:
     state = {"Type": "Fail", "ErrorPath": "$.error", "CausePath": "$.cause"}
     found = aws.run({"Stop": state}, {"error": "NoRoom", "cause": "The cluster is full"})
     return found["error"], found["cause"]

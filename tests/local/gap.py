@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from botocore.exceptions import ClientError
 from emulated import Emulated
 
+Observed = Callable[[str, Callable[[Emulated], object]], object]
+
 
 @dataclass(frozen=True)
 class Probe:

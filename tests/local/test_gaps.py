@@ -4,6 +4,7 @@ import execution_probes
 import function_probes
 import pytest
 import task_probes
+from gap import Observed, Probe
 
 pytestmark = pytest.mark.emulator
 
@@ -13,11 +14,11 @@ PROBES = [*GAPS, *HOLDS]
 
 
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_the_embedded_aws_answers_as_aws_does(observed, probe):
+def test_the_embedded_aws_answers_as_aws_does(observed: Observed, probe: Probe) -> None:
     assert observed("closed", probe.ask) == probe.aws
 
 
 @pytest.mark.parametrize("probe", GAPS, ids=lambda probe: probe.name)
-def test_the_gap_is_still_there(observed, probe):
+def test_the_gap_is_still_there(observed: Observed, probe: Probe) -> None:
     answer = observed("released", probe.ask)
     assert answer != probe.aws, f"MiniStack now does this; remove the gap {probe.module}"

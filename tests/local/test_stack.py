@@ -19,7 +19,7 @@ from emulated import ROLE, TRUST
 from relay.local.deployment import App, client
 from relay.local.errors import DeploymentError, PortTakenError, StackBusyError
 from relay.local.places import LocalPlaces
-from relay.local.ports import ports_of
+from relay.local.ports import ports_of, taken
 from relay.local.processes import Processes
 from relay.local.stack import Attached, Settings, Stack, _alone, down, status, up
 
@@ -51,6 +51,10 @@ class Line:
     def put(self, key: str) -> str:
         bucket = self.stack.outputs["BucketOutput"]
         return self("s3").put_object(Bucket=bucket, Key=key, Body=key.encode())["VersionId"]
+
+    def write(self, key: str) -> None:
+        table = self.stack.outputs["TableOutput"]
+        self("dynamodb").put_item(TableName=table, Item={"pk": {"S": key}})
 
     def item(self, key: str) -> dict[str, Any] | None:
         table = self.stack.outputs["TableOutput"]
@@ -100,10 +104,10 @@ def test_an_object_runs_through_to_the_table(line: Line) -> None:
 
 def test_settings_reach_the_app_and_outputs_the_attached(line: Line) -> None:
     assert line.stack.outputs["SaidOutput"] == "hello"
-    assert [(one.name, one.answers) for one in status(line.places)] == [
-        ("emulator", True),
-        ("sleeper", None),
-    ]
+    assert {one.name: one.answers for one in status(line.places)} == {
+        "emulator": True,
+        "sleeper": None,
+    }
 
 
 def test_a_second_up_changes_nothing_and_is_quick(line: Line) -> None:
@@ -127,14 +131,18 @@ def test_what_was_acknowledged_survives_kill_9(line: Line) -> None:
     queue = line("sqs").create_queue(QueueName="kept")["QueueUrl"]
     version = line.put("kept")
     line.put("kept")
-    line("dynamodb").put_item(
-        TableName=line.stack.outputs["TableOutput"], Item={"pk": {"S": "mine"}}
-    )
+    line.write("mine")
     line("sqs").send_message(QueueUrl=queue, MessageBody="mine")
+    for n in range(20):
+        line.write(f"item-{n}")
+    line("dynamodb").delete_item(
+        TableName=line.stack.outputs["TableOutput"], Key={"pk": {"S": "item-0"}}
+    )
     line.put("last-words")
     line.kill()
     line.up()
     assert line.item("mine")
+    assert [line.item(f"item-{n}") is not None for n in range(20)] == [False] + [True] * 19
     assert line("sqs").receive_message(QueueUrl=queue)["Messages"][0]["Body"] == "mine"
     bucket = line.stack.outputs["BucketOutput"]
     old = line("s3").get_object(Bucket=bucket, Key="kept", VersionId=version)
@@ -196,10 +204,11 @@ def test_an_execution_that_was_running_is_over_and_its_token_unknown(line: Line)
 
 
 def test_a_clean_stop_keeps_everything_too(line: Line) -> None:
+    line.write("noted")
     down(line.places)
     assert marked(line.places) == []
     line.up()
-    assert line.item("first")
+    assert line.item("noted")
     line.put("another-day")
     eventually(lambda: line.item("another-day"))
 
@@ -218,8 +227,8 @@ def test_a_taken_port_is_said_so(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
+        eventually(lambda: taken(ports.emulator))
         with pytest.raises(PortTakenError, match=str(ports.emulator)):
-            time.sleep(1)
             up(places, Settings(App(PROGRAM, "Probe"), ray_cpus=None))
     finally:
         listener.kill()

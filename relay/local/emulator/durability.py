@@ -21,7 +21,8 @@ from ministack import app as gateway
 from ministack.core import persistence
 from ministack.services import lambda_svc, s3, stepfunctions
 
-from relay.local.emulator.requests import written_by
+from relay.local.emulator.journal import Journal
+from relay.local.emulator.requests import ANY, written_by
 
 Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -43,6 +44,7 @@ class Durability:
         self._changed: set[str] = set()
         self._written: dict[str, int] = {}
         self._turn = asyncio.Lock()
+        self._journal = Journal()
 
     def watch(self) -> None:
         """Notice changes that no request makes, and let notifications precede the answer."""
@@ -50,7 +52,8 @@ class Durability:
         lambda_svc._execute_function = self._noting(
             _CAUSED_BY_FUNCTIONS, lambda_svc._execute_function
         )
-        s3._fire_s3_event_async = _notify_now
+        s3._fire_s3_event_async = self._noting({"sqs"}, _notify_now)
+        self._journal.watch()
 
     def around(self, app: App) -> App:
         """The app, answering a write only when it is on disk."""
@@ -60,13 +63,12 @@ class Durability:
             if written is None:
                 await app(scope, receive, send)
                 return
-            self._changed |= self._named(written.services)
 
             async def send_when_saved(message: dict[str, Any]) -> None:
                 if message["type"] == "http.response.start":
                     self._changed |= self._named(written.services)
-                    if written.before_answer:
-                        await self.save(written.services)
+                    self._journal.flush()
+                    await self.save(written.at_once)
                 await send(message)
 
             await app(scope, receive, send_when_saved)
@@ -88,15 +90,29 @@ class Durability:
 
     async def save(self, services: Iterable[str]) -> None:
         """Write the services that changed since they were last written."""
-        async with self._turn:
-            # Whoever had the turn before may have written these already.
-            for name in self._changed & set(services):
-                self._changed.discard(name)
-                # Taken on the event loop, between requests, so that no request is half in it.
-                text = _serialised(name)
-                if text is not None and self._written.get(name) != hash(text):
-                    await asyncio.to_thread(_write, name, text)
-                    self._written[name] = hash(text)
+        for name in services:
+            # Whoever has the turn may be writing this very service; then it is waited for.
+            async with self._turn:
+                if name in self._changed:
+                    await self._save_one(name)
+
+    async def _save_one(self, name: str) -> None:
+        get_state = gateway._build_persistence_save_dict().get(name)
+        self._changed.discard(name)
+        if get_state is None:
+            return
+        # Taken on the event loop, between requests, so that no request is half in it.
+        text = _serialised(name, get_state)
+        if text is None:
+            self._changed.add(name)
+            return
+        if name == "dynamodb":
+            self._journal.seal()
+        if self._written.get(name) != hash(text):
+            await asyncio.to_thread(_write, name, text)
+            self._written[name] = hash(text)
+        if name == "dynamodb":
+            self._journal.drop_sealed()
 
     async def save_all(self) -> None:
         """Write every service, changed or not."""
@@ -105,7 +121,7 @@ class Durability:
         await self.save(names)
 
     def _named(self, services: frozenset[str]) -> set[str]:
-        return set(gateway._state_map) if "*" in services else set(services)
+        return set(gateway._state_map) if ANY in services else set(services)
 
     def _noting(self, services: set[str], function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: object, **named: object) -> Any:  # noqa: ANN401 - MiniStack's value
@@ -117,18 +133,12 @@ class Durability:
         return call
 
 
-def _serialised(name: str) -> str | None:
-    get_state = gateway._build_persistence_save_dict().get(name)
-    if get_state is None:
-        return None
+def _serialised(name: str, get_state: Callable[[], Any]) -> str | None:
+    version = persistence._state_format_version(name)
     for _ in range(_TRIES):
         try:
-            state = get_state()
-            version = persistence._state_format_version(name)
-            return json.dumps(
-                {"__ministack_format__": version, "payload": state},
-                default=persistence._json_default,
-            )
+            saved = {"__ministack_format__": version, "payload": get_state()}
+            return json.dumps(saved, default=persistence._json_default)
         except RuntimeError:
             # A background thread changed a dictionary under the copy.
             continue

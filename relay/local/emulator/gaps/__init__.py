@@ -6,6 +6,7 @@ A contract test per gap fails once a MiniStack release closes it by itself; then
 from relay.local.emulator.gaps import (
     callbacks,
     deadlines,
+    events,
     function_errors,
     outcomes,
     patience,
@@ -26,6 +27,7 @@ _IN_ORDER = (
     retries,
     patience,
     function_errors,
+    events,
 )
 
 
