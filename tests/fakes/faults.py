@@ -17,6 +17,7 @@ class Faults:
         self._left: int | None = None
         self._when: Literal["before", "after"] = "before"
         self.calls = 0
+        self.crashed = False
 
     def arm(self, calls: int, when: Literal["before", "after"]) -> None:
         """Crash at the `calls`-th call from now."""
@@ -33,10 +34,12 @@ class Faults:
             now = self._left <= 0
         if now and self._when == "before":
             self._left = None
+            self.crashed = True
             raise Crash
         answer = call(*args, **kwargs)
         if now:
             self._left = None
+            self.crashed = True
             raise Crash
         return answer
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal
 from unittest import mock
 
@@ -19,13 +20,14 @@ from fakes.agent import ModelAgent
 from fakes.clock import FakeClock
 from fakes.doorbells import FakeJobQueue
 from fakes.executions import FakeExecutions
-from fakes.faults import Faults, Faulty
+from fakes.faults import Crash, Faults, Faulty
 from fakes.objects import FakeObjects
 from fakes.run_graph import RunGraph
 from fakes.table import FakeTable
 from lambdas.adapters.queue_runner import QueueRunner
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.ledger import Ledger
+from lambdas.observing import metrics
 
 _HANDLERS = (
     lambdas.intake.handler,
@@ -34,25 +36,25 @@ _HANDLERS = (
     lambdas.decide.handler,
     lambdas.sweep.handler,
 )
-_TABLE = ("get", "query", "write", "transact")
-_OBJECTS = ("get", "get_range", "head", "put", "put_if_absent")
-_EXECUTIONS = ("start", "describe", "heartbeat", "succeed", "fail")
+_QUIET_TURNS = 600
+Queue = Literal["uploads", "reports"]
 ROWS = b'{"messages": []}\n'
 
 
 @contextmanager
-def using(plane: ControlPlane) -> Iterator[None]:
-    """Have every handler work on this control plane."""
-    patches = [
-        mock.patch.object(module, "control_plane", return_value=plane) for module in _HANDLERS
-    ]
-    for patch in patches:
-        patch.start()
-    try:
-        yield
-    finally:
-        for patch in patches:
-            patch.stop()
+def using(plane: ControlPlane) -> Iterator[Counter[str]]:
+    """Have every handler work on this control plane; what they count is kept, not printed."""
+    counted: Counter[str] = Counter()
+
+    def count(name: str, unit: object, value: float) -> None:
+        counted[name] += int(value)
+
+    with ExitStack() as stack:
+        for module in _HANDLERS:
+            stack.enter_context(mock.patch.object(module, "control_plane", return_value=plane))
+        stack.enter_context(mock.patch.object(metrics, "add_metric", count))
+        stack.enter_context(mock.patch.object(metrics.provider, "flush_metrics"))
+        yield counted
 
 
 class World:
@@ -61,15 +63,21 @@ class World:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.table = FakeTable()
-        self.mail: list[tuple[Literal["uploads", "reports"], str]] = []
+        self.mail: list[tuple[Queue, str]] = []
+        self.told: list[tuple[Queue, str]] = []
+        self.ended: set[str] = set()
+        self.pipelines: list[str] = []
+        self.counted: Counter[str] = Counter()
         self.objects = FakeObjects(told=self._tell)
         self.executions = FakeExecutions(self.clock)
         self.queue = FakeJobQueue()
         self.agent = ModelAgent(self.objects, self.queue, self.clock)
         self.faults = Faults()
-        objects: Any = Faulty(self.objects, self.faults, *_OBJECTS)
-        table: Any = Faulty(self.table, self.faults, *_TABLE)
-        executions: Any = Faulty(self.executions, self.faults, *_EXECUTIONS)
+        objects: Any = Faulty(self.objects, self.faults, "put", "put_if_absent")
+        table: Any = Faulty(self.table, self.faults, "write", "transact")
+        executions: Any = Faulty(
+            self.executions, self.faults, "start", "heartbeat", "succeed", "fail"
+        )
         queue: Any = Faulty(self.queue, self.faults, "send_message")
         self.plane = ControlPlane(
             ledger=Ledger(table),
@@ -90,33 +98,74 @@ class World:
 
     def register(self, pipeline: Pipeline) -> None:
         self.objects.put(layout.pipeline(pipeline.name), pipeline.to_bytes())
+        self.pipelines.append(pipeline.name)
 
     def upload(self, key: str, body: bytes = ROWS) -> str:
         """Put an object as a team does; its version."""
         return self.objects.add(key, body)
 
-    def deliver(self, queue: Literal["uploads", "reports"], *bodies: str) -> list[str]:
+    def deliver(self, queue: Queue, *bodies: str) -> list[str]:
         """Hand messages to their function; ids of those that stay in the queue."""
         module = lambdas.intake.handler if queue == "uploads" else lambdas.report.handler
         return events.failed_in(module.handler(events.batch(*bodies), None))
 
-    def deliver_all(self) -> list[str]:
-        """Deliver what is in the mail, and what that brings."""
-        failed: list[str] = []
-        while self.mail:
-            queue, body = self.mail.pop(0)
-            failed += self.deliver(queue, body)
-        return failed
+    def hand_over(self, queue: Queue, body: str) -> bool:
+        """Deliver one message; whether its function took it and lived."""
+        self.told.append((queue, body))
+        try:
+            return not self.deliver(queue, body)
+        except Crash:
+            return False
+
+    def deliver_all(self) -> None:
+        """Deliver what is in the mail; what fails stays in it."""
+        mail, self.mail = self.mail, []
+        for queue, body in mail:
+            if not self.hand_over(queue, body):
+                self.mail.append((queue, body))
 
     def sweep(self) -> dict[str, int]:
         found: dict[str, int] = lambdas.sweep.handler.handler({}, None)
         return found
 
-    def end_told(self, run: str) -> None:
-        """EventBridge's word on an execution that ended."""
-        self.mail.append(
-            ("reports", events.execution_ended(run, self.executions.states[run].status))
-        )
+    def tell_ends(self) -> None:
+        """EventBridge's word on executions that ended, once each."""
+        for run, state in self.executions.states.items():
+            if state.status != "RUNNING" and run not in self.ended:
+                self.ended.add(run)
+                self.mail.append(("reports", events.execution_ended(run, state.status)))
+
+    def move_on(self, *, finishes: bool = True) -> None:
+        """Everyone does their work once, as they should."""
+        self.deliver_all()
+        self.agent.answer_bell()
+        for key in list(self.agent.jobs):
+            self.agent.look(key)
+        for key in list(self.agent.jobs) if finishes else ():
+            self.agent.finish(key, "succeeded")
+        for run in self.graph.running():
+            self.graph.step(run)
+        self.tell_ends()
+
+    def come_to_rest(self) -> None:
+        """Faults stop, sweeps look, an operator resumes what is paused; until all is quiet."""
+        self.faults.disarm()
+        self.agent.restart()
+        for _ in range(_QUIET_TURNS):
+            self.move_on()
+            for name in self.pipelines:
+                self.ledger.pipelines.resume(name)
+            assert self.sweep()["failed"] == 0
+            if self._is_quiet():
+                return
+            self.clock.advance(20)
+            self.agent.meet_deadlines()
+        raise AssertionError(f"I6: no rest after {_QUIET_TURNS} turns: {self.table.items}")
+
+    def _is_quiet(self) -> bool:
+        waits = any(sk == "LEASE" or sk.startswith("WAITING") for _, sk in self.table.items)
+        jobs = any(pk == "JOBS" for pk, _ in self.table.items)
+        return not (waits or jobs or self.mail or self.graph.running() or self.agent.jobs)
 
     def _tell(self, key: str, version: str, size: int) -> None:
         body = events.created(self.objects.bucket, key, version, size)

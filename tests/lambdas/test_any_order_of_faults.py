@@ -27,7 +27,6 @@ from lambdas.logic.retry_run import retry_run
 ATTEMPTS = 2
 PIPELINES = ("tone", "facts")
 ENDINGS: tuple[Ending, ...] = ("succeeded", "no_data", "kept", "JobFailed", "JobCrashed")
-QUIET_TURNS = 600
 WHEN = st.sampled_from(["before", "after"])
 SELDOM = st.sampled_from([False, False, False, True])
 
@@ -54,8 +53,6 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
             )
         self.demands = Invariants(self.world, ATTEMPTS)
         self.uploads: dict[tuple[str, str], str] = {}
-        self.told: list[tuple[Any, str]] = []
-        self.ended: set[str] = set()
 
     # Teams
 
@@ -71,18 +68,18 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
     def begin(self, names: list[str]) -> None:
         for name in names:
             self.upload(name, fine=True)
-        self._deliver_what_there_is()
+        self.world.deliver_all()
 
     @rule(turns=st.integers(1, 8), finishes=st.booleans())
     def the_line_moves_on(self, turns: int, finishes: bool) -> None:
         for turn in range(turns):
-            self._move_on(finishes=finishes or turn < turns - 1)
+            self.world.move_on(finishes=finishes or turn < turns - 1)
 
     @rule(name=st.sampled_from(PIPELINES), turns=st.integers(6, 14))
     def a_drop_goes_far(self, name: str, turns: int) -> None:
         self.upload(name, fine=True)
         for _ in range(turns):
-            self._move_on(finishes=True)
+            self.world.move_on(finishes=True)
 
     # Queues: at least once, in any order, with crashes
 
@@ -91,15 +88,16 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
     def deliver(self, data: st.DataObject, again: bool, crash: int, when: Any) -> None:
         place = data.draw(st.integers(0, len(self.world.mail) - 1))
         queue, body = self.world.mail.pop(place)
-        self.told.append((queue, body))
-        if again or not self._hand_over(queue, body, crash, when):
+        self._arm(crash, when)
+        taken = self.world.hand_over(queue, body)
+        self.world.faults.disarm()
+        if again or not taken:
             self.world.mail.append((queue, body))
 
-    @precondition(lambda self: self.told)
+    @precondition(lambda self: self.world.told)
     @rule(data=st.data())
     def deliver_an_old_message_again(self, data: st.DataObject) -> None:
-        queue, body = data.draw(st.sampled_from(self.told))
-        self._hand_over(queue, body, 0, "before")
+        self.world.hand_over(*data.draw(st.sampled_from(self.world.told)))
 
     @precondition(lambda self: any(queue == "reports" for queue, _ in self.world.mail))
     @rule(data=st.data())
@@ -132,7 +130,7 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
         for _ in range(steps):
             self.world.graph.step(run)
         self.world.faults.disarm()
-        self._tell_ends()
+        self.world.tell_ends()
 
     # Agent and jobs
 
@@ -176,7 +174,7 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
         if not really:
             return
         self.world.graph.abort(data.draw(st.sampled_from(self.world.graph.running())))
-        self._tell_ends()
+        self.world.tell_ends()
 
     @precondition(lambda self: self.world.executions.states)
     @rule(data=st.data())
@@ -197,65 +195,15 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            self._come_to_rest()
+            self.world.come_to_rest()
             self.demands.hold_at_rest()
             accepted_or_refused(self.world, self.uploads)
             before = ledger_without_cursors(self.world)
-            for queue, body in self.told:
-                assert self._hand_over(queue, body, 0, "before")
+            for queue, body in list(self.world.told):
+                assert self.world.hand_over(queue, body)
             assert ledger_without_cursors(self.world) == before, "I5: a replay changed the ledger"
         finally:
             self.stack.close()
-
-    def _come_to_rest(self) -> None:
-        """Faults stop: everything is delivered, jobs succeed, sweeps look, an operator resumes."""
-        world = self.world
-        world.faults.disarm()
-        world.agent.restart()
-        for _ in range(QUIET_TURNS):
-            self._move_on(finishes=True)
-            for name in PIPELINES:
-                world.ledger.pipelines.resume(name)
-            assert world.sweep()["failed"] == 0
-            if self._is_quiet():
-                return
-            world.clock.advance(20)
-            world.agent.meet_deadlines()
-        raise AssertionError(f"I6: no rest after {QUIET_TURNS} turns: {world.table.items}")
-
-    def _move_on(self, *, finishes: bool) -> None:
-        world = self.world
-        self._deliver_what_there_is()
-        world.agent.answer_bell()
-        for key in list(world.agent.jobs):
-            world.agent.look(key)
-        for key in list(world.agent.jobs) if finishes else ():
-            world.agent.finish(key, "succeeded")
-        for run in world.graph.running():
-            world.graph.step(run)
-        self._tell_ends()
-
-    def _is_quiet(self) -> bool:
-        world = self.world
-        busy = any(sk == "LEASE" or sk.startswith("WAITING") for _, sk in world.table.items)
-        jobs = any(pk == "JOBS" for pk, _ in world.table.items)
-        return not (busy or jobs or world.mail or world.graph.running() or world.agent.jobs)
-
-    def _deliver_what_there_is(self) -> None:
-        mail, self.world.mail = self.world.mail, []
-        for queue, body in mail:
-            self.told.append((queue, body))
-            if not self._hand_over(queue, body, 0, "before"):
-                self.world.mail.append((queue, body))
-
-    def _hand_over(self, queue: Any, body: str, crash: int, when: Any) -> bool:
-        self._arm(crash, when)
-        try:
-            return not self.world.deliver(queue, body)
-        except Crash:
-            return False
-        finally:
-            self.world.faults.disarm()
 
     def _arm(self, crash: int, when: Literal["before", "after"]) -> None:
         if crash:
@@ -263,12 +211,6 @@ class ControlPlaneUnderFaults(RuleBasedStateMachine):
 
     def _any_job(self, data: st.DataObject) -> Any:
         return data.draw(st.sampled_from(sorted(self.world.agent.jobs)))
-
-    def _tell_ends(self) -> None:
-        for run, state in self.world.executions.states.items():
-            if state.status != "RUNNING" and run not in self.ended:
-                self.ended.add(run)
-                self.world.end_told(run)
 
 
 def test_the_invariants_hold_in_any_order_of_faults() -> None:
