@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch.optim import Optimizer
 
 LOSS_MAX = 1_000.0
-"""Nats a pair; log 2 is where DPO begins, so nothing sound is anywhere near."""
+"""Nats a pair and unit of the terms' weights; DPO begins at log 2, far below."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class Learner:
             parts.append(_Part(part.loss.detach(), part.gap.detach()))
         figures = _figures(parts)
         norm = float(clip_grad_norm_(self.model.parameters(), self.recipe.gradient_clip))
-        refuse_unsound(number + 1, figures.loss, norm, rate)
+        sound = LOSS_MAX * (1 + self.recipe.chosen_nll_weight)
+        refuse_unsound(number + 1, figures.loss, norm, rate=rate, limit=sound)
         self.optimizer.step()
         return figures
 
@@ -126,7 +127,9 @@ def _figures(parts: Sequence[_Part]) -> Figures:
     )
 
 
-def refuse_unsound(step: int, loss: float, gradient_norm: float, rate: float) -> None:
+def refuse_unsound(
+    step: int, loss: float, gradient_norm: float, *, rate: float, limit: float = LOSS_MAX
+) -> None:
     """End a training that has left the ground, before its weights are touched or saved.
 
     Args:
@@ -134,11 +137,12 @@ def refuse_unsound(step: int, loss: float, gradient_norm: float, rate: float) ->
         loss: in nats.
         gradient_norm: before clipping.
         rate: the step's learning rate.
+        limit: largest loss that can be sound.
 
     Raises:
-        JobFailed: loss or gradient are not finite, or the loss is over `LOSS_MAX`.
+        JobFailed: loss or gradient are not finite, or the loss is over its limit.
     """
-    if math.isfinite(loss) and math.isfinite(gradient_norm) and loss <= LOSS_MAX:
+    if math.isfinite(loss) and math.isfinite(gradient_norm) and loss <= limit:
         return
     raise JobFailed(
         f"the loss is {loss:g} and the gradient's norm {gradient_norm:g} at step {step}; nothing "
