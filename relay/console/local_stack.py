@@ -31,6 +31,7 @@ def settings_for(places: LocalPlaces, stack: str) -> Settings:
         "removal": "destroy",
         "gather_s": 2,
         "progress_interval_s": 1,
+        "max_concurrency": 2,
         "workspace_root": str(places.workspace.resolve()),
         "architecture": "x86_64",
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import psutil
 import pytest
 from botocore.config import Config
 from stand_in import StandIn
@@ -18,6 +19,7 @@ from contracts.ledger import AttemptRecord, RunRecord
 from contracts.pipeline import Pipeline
 from lambdas.ledger.ledger import Ledger
 from lambdas.ledger.table import Table
+from relay.console.local_stack import settings_for
 from relay.local import stack
 from relay.local.deployment import App
 from relay.local.places import LocalPlaces
@@ -137,6 +139,39 @@ def app_for(places: LocalPlaces, **context: Any) -> App:
     }
     sources = [ROOT / name for name in SOURCES]
     return App(program=ROOT / "app.py", stack="Relay", context=settled, sources=sources)
+
+
+@dataclass
+class WholeLine(Line):
+    """The line with its Ray and its agent."""
+
+    def processes(self, *parts: str) -> list[psutil.Process]:
+        """Processes whose command line has all the parts."""
+        found = []
+        for process in psutil.process_iter(["cmdline"]):
+            command = " ".join(process.info["cmdline"] or [])
+            if all(part in command for part in parts):
+                found.append(process)
+        return found
+
+    def kill(self, *parts: str) -> None:
+        victims = self.processes(*parts)
+        assert victims, f"no process has {parts}"
+        for victim in victims:
+            victim.kill()
+
+    def bring_up(self) -> None:
+        stack.up(self.places, settings_for(self.places, "Relay"))
+
+
+@pytest.fixture(scope="session")
+def whole_line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WholeLine]:
+    places = LocalPlaces(tmp_path_factory.mktemp("whole"))
+    try:
+        up = stack.up(places, settings_for(places, "Relay"))
+        yield WholeLine(places, dict(up.outputs), _Session(dict(up.environment)))
+    finally:
+        stack.down(places)
 
 
 @pytest.fixture(scope="session")

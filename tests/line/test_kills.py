@@ -1,0 +1,148 @@
+"""Kill -9, each on its own, while a real job trains: every run ends, and nothing is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import WholeLine, until
+
+from contracts import layout
+from contracts.ledger import AttemptRecord, RunRecord
+from contracts.names import attempt_key
+from contracts.result import PhaseResult
+from lambdas.logic.retry_run import retry_run
+from lambdas.settings import Settings
+from lambdas.wiring import build
+
+pytestmark = [pytest.mark.line, pytest.mark.emulator, pytest.mark.ray]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "preferences" / "pairs.jsonl"
+RECIPE = {
+    "model": {"source": "tiny", "vocab_size": 512, "hidden_size": 32, "context": 96},
+    "rounds": [
+        {"optimize": {"algorithm": "dpo", "steps": 400, "batch_size": 16, "checkpoint_every": 40}}
+    ],
+}
+LEARNT_SOMETHING = 60
+
+
+def begin(line: WholeLine, name: str, body: bytes | None = None) -> str:
+    """Drop a file; the run's id once its job is well into training."""
+    line.register(name, **RECIPE)
+    line.put(f"incoming/{name}/pairs.jsonl", body or EXAMPLE.read_bytes())
+    run = until(lambda: line.runs(name), 30)[0].run
+    until(lambda: step_of(line, run) >= LEARNT_SOMETHING, 120)
+    return str(run)
+
+
+def step_of(line: WholeLine, run: str) -> int:
+    progress = [a.progress for a in line.attempts(run) if a.phase == "optimize"]
+    return max((p.step for p in progress if p), default=0)
+
+
+def of(line: WholeLine, run: str, phase: str) -> list[AttemptRecord]:
+    return [attempt for attempt in line.attempts(run) if attempt.phase == phase]
+
+
+def result_of(line: WholeLine, run: str, number: int) -> PhaseResult:
+    key = layout.result(attempt_key(run, 1, "optimize", number))
+    return PhaseResult.from_bytes(line.read(key), where=key)
+
+
+def assert_it_ended_well(line: WholeLine, name: str, within_s: float = 150) -> RunRecord:
+    (run,) = line.ended(name, within_s=within_s)
+    assert run.status in {"PUBLISHED", "KEPT"}, run.reason
+    until(lambda: not line.processes("-m training", run.run), 20)
+    return run
+
+
+def test_a_killed_driver_goes_on_from_the_newest_checkpoint(whole_line: WholeLine):
+    run = begin(whole_line, "driver")
+    whole_line.kill("-m training", run)
+    assert_it_ended_well(whole_line, "driver")
+    first, second = of(whole_line, run, "optimize")
+    assert (first.status, first.error) == ("FAILED", "JobCrashed")
+    assert second.status == "SUCCEEDED"
+    assert "step" in result_of(whole_line, run, 2).resumed_from
+    assert len(of(whole_line, run, "collect")) == 1
+
+
+def test_a_killed_agent_finds_its_job_after_it_is_started_again(whole_line: WholeLine):
+    run = begin(whole_line, "agent")
+    before = {process.pid for process in whole_line.processes("-m training", run)}
+    whole_line.kill("-m relay.agent", str(whole_line.places.root))
+    whole_line.bring_up()
+    assert_it_ended_well(whole_line, "agent")
+    assert before
+    assert [len(of(whole_line, run, phase)) for phase in ("collect", "optimize")] == [1, 1]
+
+
+def test_a_killed_ray_is_started_again_and_the_run_goes_on(whole_line: WholeLine):
+    run = begin(whole_line, "ray")
+    whole_line.kill("gcs_server", ray_folder(whole_line))
+    assert_it_ended_well(whole_line, "ray")
+    attempts = of(whole_line, run, "optimize")
+    assert [a.status for a in attempts] == ["FAILED", "SUCCEEDED"]
+    assert "step" in result_of(whole_line, run, 2).resumed_from
+
+
+def ray_folder(line: WholeLine) -> str:
+    return str(line.places.ray)
+
+
+def test_killed_functions_are_called_again(whole_line: WholeLine):
+    run = begin(whole_line, "functions")
+    emulator = whole_line.processes("-m relay.local.emulator", str(whole_line.places.root))[0]
+    workers = emulator.children(recursive=True)
+    assert workers
+    for worker in workers:
+        worker.kill()
+    assert_it_ended_well(whole_line, "functions")
+    assert len(of(whole_line, run, "optimize")) == 1
+
+
+def test_a_killed_emulator_loses_no_drop_and_leaves_no_job(whole_line: WholeLine):
+    run = begin(whole_line, "emulator")
+    whole_line.kill("-m relay.local.emulator", str(whole_line.places.root))
+    whole_line.bring_up()
+    (ended,) = whole_line.ended("emulator", within_s=150)
+    assert ended.status == "FAILED"
+    until(lambda: not whole_line.processes("-m training", run), 60)
+    again = retry_run(run, plane_of(whole_line))
+    until(lambda: whole_line.ledger.runs.get(again).status in {"PUBLISHED", "KEPT"}, 150)
+    assert of(whole_line, again, "collect") == []
+
+
+def plane_of(line: WholeLine):
+    outputs = line.outputs
+    settings = Settings(
+        bucket=outputs["Bucket"],
+        ledger_table=outputs["LedgerTable"],
+        state_machine_arn=outputs["StateMachineArn"],
+        job_queue_url=outputs["JobQueueUrl"],
+        workspace_root=outputs["WorkspaceRoot"],
+        progress_interval_s=1,
+        runner="queue",
+    )
+    return build(settings, line.session)
+
+
+def test_nothing_listens_outside_loopback(whole_line: WholeLine):
+    mine = {str(whole_line.places.root), ray_folder(whole_line)}
+    processes = {p.pid: p for part in mine for p in whole_line.processes(part)}
+    for process in list(processes.values()):
+        processes |= {child.pid: child for child in process.children(recursive=True)}
+    assert len(processes) > 4
+    listening = {ip for process in processes.values() for ip in listens_at(process)}
+    assert listening
+    assert listening <= {"127.0.0.1", "::1"}
+
+
+def listens_at(process: psutil.Process) -> list[str]:
+    try:
+        connections = process.net_connections(kind="inet")
+    except psutil.NoSuchProcess:
+        return []
+    return [one.laddr.ip for one in connections if one.status == psutil.CONN_LISTEN]
