@@ -46,19 +46,16 @@ class Attempt:
         self._reporter.report(Advance(f"Starting {self._spec.phase}"))
         try:
             assignment = read_assignment(self._objects, self._spec)
-            stop = StopRequest(assignment.stop_mark)
-            self._hearing = Hearing(self._reporter, stop)
-            done = self._work(assignment, stop, self._hearing)
-            if done is None:
-                return stop.exit_code
-            return self._succeed(assignment, done)
+            with StopRequest(assignment.stop_mark) as stop:
+                self._hearing = Hearing(self._reporter, stop)
+                done = self._work(assignment, stop, self._hearing)
+                return stop.exit_code if done is None else self._succeed(assignment, done)
         except Exception as error:  # The last words: someone must hear whatever it was.
             logger.exception("the attempt failed")
             return self._fail(failure_of(error))
 
     def _work(self, assignment: Assignment, stop: StopRequest, hearing: Hearing) -> Done | None:
         steps = PHASES[self._spec.phase]
-        stop.clear()
         stop.at(self._spec.deadline, last_resort=self._fail_late)
         stop.listen(lambda: hearing.working)
         with self._watch.stage("joining Ray"):

@@ -58,7 +58,7 @@ class Hearing:
             for event in events:
                 if isinstance(event, Done | Stopped):
                     return event if isinstance(event, Done) else None
-                if self.stop.overdue:
+                if self.stop.overdue or (self.stop.reason and not self.begun):
                     return None
                 self._take(event)
                 if event is None:

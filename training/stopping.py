@@ -10,12 +10,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import Literal, Self
 
 GRACE_S = 20.0
 """For the step at hand and a checkpoint; Kubernetes gives 30 s before it kills."""
 _LAST_RESORT_S = 5.0
 
+Handler = Callable[[int, FrameType | None], object] | int | None
 Reason = Literal["signal", "deadline"]
 
 
@@ -29,12 +30,22 @@ class StopRequest:
         self._mark = mark
         self._grace_s = grace_s
         self._asked_at = 0.0
+        self._timers: list[threading.Timer] = []
+        self._handlers: dict[signal.Signals, Handler] = {}
         self.reason: Reason | None = None
         self.signal = signal.SIGTERM
 
-    def clear(self) -> None:
+    def __enter__(self) -> Self:
         """Forget a mark that an earlier process of this attempt may have left."""
         self._mark.unlink(missing_ok=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Listen no more: there is nothing left to end."""
+        for timer in self._timers:
+            timer.cancel()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def ask(self, reason: Reason) -> None:
         """Ask once; the first reason counts."""
@@ -63,12 +74,13 @@ class StopRequest:
         def heard(number: int, _: FrameType | None) -> None:
             self.signal = signal.Signals(number)
             self.ask("signal")
-            _after(self._grace_s + _LAST_RESORT_S, lambda: os._exit(self.exit_code))
+            self._after(self._grace_s + _LAST_RESORT_S, lambda: os._exit(self.exit_code))
             if not working():
                 raise SystemExit(self.exit_code)
 
-        signal.signal(signal.SIGTERM, heard)
-        signal.signal(signal.SIGINT, heard)
+        for listened in (signal.SIGTERM, signal.SIGINT):
+            before = signal.signal(listened, heard)
+            self._handlers.setdefault(listened, before)
 
     def at(self, deadline: datetime, *, last_resort: Callable[[], None]) -> None:
         """Ask at the deadline.
@@ -79,17 +91,19 @@ class StopRequest:
         """
 
         def give_up() -> None:
-            last_resort()
-            os._exit(1)
+            try:
+                last_resort()
+            finally:
+                os._exit(1)
 
         def due() -> None:
             self.ask("deadline")
-            _after(self._grace_s + _LAST_RESORT_S, give_up)
+            self._after(self._grace_s + _LAST_RESORT_S, give_up)
 
-        _after(max(0.0, (deadline - datetime.now(UTC)).total_seconds()), due)
+        self._after(max(0.0, (deadline - datetime.now(UTC)).total_seconds()), due)
 
-
-def _after(seconds: float, call: Callable[[], None]) -> None:
-    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), call)
-    timer.daemon = True
-    timer.start()
+    def _after(self, seconds: float, call: Callable[[], None]) -> None:
+        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), call)
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()

@@ -225,4 +225,3 @@ def test_a_deadline_in_the_past_ends_the_job_with_its_name(dropped: Box) -> None
     assert failure is not None
     assert failure.error == "DeadlineExceeded"
     assert "patience.timeout_s" in failure.cause
-    assert (dropped.folder / spec.run / "1-optimize-checkpoints/01/step-00000001").exists()

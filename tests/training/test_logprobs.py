@@ -18,7 +18,8 @@ from training.models.protocols import CausalModel
 def one_by_one(model: CausalModel, prompt: tuple[int, ...], answer: Answer) -> float:
     """The definition: an unpadded row, all logits, the tokens to learn."""
     ids = torch.tensor([prompt + answer.ids])
-    logits = model(input_ids=ids, use_cache=False).logits[0].log_softmax(-1)
+    with torch.inference_mode():
+        logits = model(input_ids=ids, use_cache=False).logits[0].log_softmax(-1)
     start = len(prompt)
     return sum(
         float(logits[start + place - 1, token])
