@@ -17,17 +17,6 @@ from typing import NamedTuple
 
 OK, FAILED, USAGE, NOT_FOUND, CONFLICT, TRY_AGAIN, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
-_THROTTLED = {
-    "ThrottlingException",
-    "Throttling",
-    "RequestLimitExceeded",
-    "ProvisionedThroughputExceededException",
-    "SlowDown",
-    "ServiceUnavailable",
-    "InternalError",
-    "InternalServerError",
-}
-
 
 class End(NamedTuple):
     """How the process ends."""
@@ -71,16 +60,16 @@ def _of_local_stack(error: Exception) -> End | None:
 def _of_aws(error: Exception) -> End | None:
     from botocore import exceptions as aws
 
-    if isinstance(error, aws.ClientError):
-        code = error.response.get("Error", {}).get("Code", "")
-        return End(TRY_AGAIN if code in _THROTTLED else FAILED, str(error))
+    from relay.console.outages import is_outage
+
+    if is_outage(error):
+        return End(TRY_AGAIN, f"AWS does not answer: {error}")
     if isinstance(error, aws.NoCredentialsError | aws.PartialCredentialsError):
         return End(USAGE, f"{error}: set up AWS credentials, or `relay local up`")
     if isinstance(error, aws.ProfileNotFound | aws.NoRegionError):
         return End(USAGE, str(error))
-    if isinstance(error, aws.HTTPClientError):
-        return End(TRY_AGAIN, f"AWS does not answer: {error}")
-    return End(FAILED, str(error)) if isinstance(error, aws.BotoCoreError) else None
+    expected = isinstance(error, aws.ClientError | aws.BotoCoreError)
+    return End(FAILED, str(error)) if expected else None
 
 
 def _of_files(error: Exception) -> End | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from botocore.exceptions import HTTPClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from contracts.ledger import RUN_ENDED
 from relay.console.errors import TryAgain
+from relay.console.outages import is_outage
 from relay.console.story import RunStory
 from relay.console.story_reading import StoryReader
 
@@ -28,7 +29,9 @@ def follow(reader: StoryReader, every_s: float = LOOK_EVERY_S) -> Iterator[RunSt
     while True:
         try:
             story = reader.read()
-        except HTTPClientError as error:
+        except (BotoCoreError, ClientError) as error:
+            if not is_outage(error):
+                raise
             if time.monotonic() - heard > SILENCE_MAX_S:
                 raise TryAgain(
                     f"the control plane does not answer ({error}); the run goes on, "

@@ -59,14 +59,23 @@ def _validated(root: yaml.MappingNode) -> Pipeline | list[FileProblem]:
         value = loader.construct_document(root)
         return Pipeline.model_validate(value)
     except ValidationError as error:
+        items = error.errors(include_url=False)
         return sorted(
-            (_of_field(root, item) for item in error.errors(include_url=False)),
+            (_of_field(root, item) for item in items if not _follows_from_others(item, items)),
             key=lambda problem: (problem.line, problem.column),
         )
     except (yaml.YAMLError, ValueError) as error:
         return [_at(root, "", str(error))]
     finally:
         loader.dispose()
+
+
+def _follows_from_others(item: Any, items: Sequence[Any]) -> bool:  # noqa: ANN401
+    """A list is also called too short when its elements are faulty."""
+    loc = item["loc"]
+    return item["type"] == "too_short" and any(
+        other["loc"][: len(loc)] == loc and len(other["loc"]) > len(loc) for other in items
+    )
 
 
 def _fancy(text: str) -> Iterator[FileProblem]:
