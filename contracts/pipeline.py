@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from contracts.limits import OBJECT_BYTES_MAX, ROUNDS_MAX
 from contracts.model import Contract, Stored
 from contracts.names import PipelineName
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, dict | BaseModel) else value
 
 
 class TinyModel(Contract):
@@ -68,16 +72,104 @@ class Dpo(Contract):
     checkpoint_every: int = Field(20, ge=1, description="Optimiser steps between checkpoints.")
 
 
-class Round(Contract):
-    """What one round does."""
+class Sft(Contract):
+    """Supervised learning on the best of the dropped episodes: a warm start."""
 
-    optimize: Dpo
+    algorithm: Literal["sft"]
+    steps: int = Field(100, ge=1, le=1_000_000, description="Optimiser steps.")
+    batch_size: int = Field(64, ge=1, le=4096, description="Episodes an optimiser step.")
+    learning_rate: float = Field(1e-3, gt=0, le=1)
+    warmup_steps: int = Field(20, ge=0)
+    top_share: float = Field(
+        0.5, gt=0, le=1, description="Share of the episodes that is learnt from, by return."
+    )
+    gradient_clip: float = Field(1.0, gt=0)
+    checkpoint_every: int = Field(50, ge=1, description="Optimiser steps between checkpoints.")
+
+
+class Ppo(Contract):
+    """Proximal policy optimisation (arXiv 1707.06347) over tokens, on-policy within the job."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    algorithm: Literal["ppo"]
+    iterations: int = Field(40, ge=1, le=100_000, description="Rollout and update, this often.")
+    episodes: int = Field(256, ge=2, le=65_536, description="Episodes an iteration.")
+    group_size: int = Field(
+        1, ge=1, le=4096, description="Episodes of one task in a batch; divides `episodes`."
+    )
+    epochs: int = Field(2, ge=1, le=16, description="Passes over an iteration's episodes.")
+    minibatches: int = Field(4, ge=1, le=256, description="Optimiser steps a pass.")
+    learning_rate: float = Field(7e-4, gt=0, le=1, description="Falls linearly to a fifth.")
+    warmup_iterations: int = Field(3, ge=0)
+    clip: float = Field(0.2, gt=0, lt=1)
+    gamma: float = Field(1.0, gt=0, le=1)
+    lambda_: float = Field(0.95, ge=0, le=1, alias="lambda")
+    value_weight: float = Field(0.25, ge=0)
+    value_clip: float | None = Field(None, gt=0)
+    entropy_weight: float = Field(0.01, ge=0)
+    kl_weight: float = Field(0.0, ge=0, description="Of the reward's KL penalty a token.")
+    gradient_clip: float = Field(1.0, gt=0)
+    stop_at_success: float = Field(
+        1.0, gt=0, le=1, description="Ends early when the last five iterations' mean reaches it."
+    )
+    checkpoint_every: int = Field(5, ge=1, description="Iterations between checkpoints.")
+
+    @model_validator(mode="after")
+    def _groups_and_minibatches_divide_the_batch(self) -> Self:
+        if self.episodes % self.group_size:
+            raise ValueError("episodes must be a multiple of group_size")
+        if self.episodes % self.minibatches:
+            raise ValueError("episodes must be a multiple of minibatches")
+        return self
+
+
+Step = Annotated[Sft | Dpo | Ppo, Field(discriminator="algorithm")]
+
+
+class Rollouts(Contract):
+    """What the policy plays in `collect`."""
+
+    episodes: int = Field(256, ge=1, le=1_000_000)
+    actors: int = Field(1, ge=1, le=1024, description="Ray actors that play side by side.")
+    temperature: float = Field(1.0, gt=0, le=10)
+
+
+class Environment(Contract):
+    """What the policy acts in: a class named by an import path from the allow-list."""
+
+    path: str = Field(
+        "training.environments.guess_number:GuessNumber",
+        pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$",
+        description="module:Class",
+    )
+    settings: dict[str, int | float | str | bool] = Field(
+        {}, description="Keyword arguments of the class."
+    )
+    max_turns: int = Field(8, ge=1, le=1000, description="The policy's turns an episode.")
+    max_new_tokens: int = Field(8, ge=1, le=8192, description="Sampled tokens a turn.")
+    step_limit_s: float = Field(10.0, gt=0, le=3600, description="Longest step of the environment.")
+
+
+class Round(Contract):
+    """What one round does: play, if it says so, then learn, step after step."""
+
+    collect: Rollouts | None = Field(None, description="None: learn from what was dropped.")
+    optimize: Annotated[tuple[Step, ...], BeforeValidator(_listed)] = Field(
+        min_length=1, max_length=8, description="One step, or a list of steps, in their order."
+    )
+
+
+class Evaluation(Contract):
+    """How a policy that plays is judged: on seeds that neither drops nor rollouts contain."""
+
+    episodes: int = Field(1024, ge=16, le=1_000_000, description="Sampled, at temperature 1.")
 
 
 class Gate(Contract):
     """When a candidate becomes the current policy."""
 
-    metric: Literal["accuracy"] = "accuracy"
+    metric: Literal["accuracy", "success_rate", "mean_reward"] = "accuracy"
     min_gain: float = Field(
         0.0,
         ge=-1,
@@ -122,7 +214,27 @@ class Pipeline(Stored):
     model: TinyModel | FolderModel = Field(TinyModel(), discriminator="source")
     data: DataRules = DataRules()
     rounds: tuple[Round, ...] = Field(min_length=1, max_length=ROUNDS_MAX)
+    environment: Environment | None = Field(None, description="None: a pipeline of pairs.")
+    evaluation: Evaluation = Evaluation()
     gate: Gate = Gate()
     hardware: Hardware = Hardware()
     patience: Patience = Patience()
     attempts: int = Field(3, ge=1, le=10, description="Jobs a phase may use.")
+
+    @model_validator(mode="after")
+    def _playing_needs_an_environment(self) -> Self:
+        plays = any(round_.collect for round_ in self.rounds) or any(
+            step.algorithm in {"ppo", "sft"} for round_ in self.rounds for step in round_.optimize
+        )
+        if plays and self.environment is None:
+            raise ValueError("rounds that collect rollouts, sft or ppo need an environment")
+        if (self.gate.metric == "accuracy") == (self.environment is not None):
+            raise ValueError(
+                "gate.metric is accuracy for pairs, success_rate or mean_reward for an environment"
+            )
+        actors = max((r.collect.actors for r in self.rounds if r.collect), default=0)
+        if actors > self.hardware.cpus:
+            raise ValueError(
+                f"rounds ask for {actors} actors, hardware.cpus is {self.hardware.cpus}"
+            )
+        return self
