@@ -1,0 +1,1 @@
+"""What a policy acts in: text in, text out, over several turns."""

@@ -1,0 +1,1 @@
+"""Playing: a policy's episodes, token by token as they were sampled."""
