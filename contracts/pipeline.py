@@ -43,11 +43,21 @@ class FolderModel(Contract):
 class DataRules(Contract):
     """What of an upload is taken, and what is held out."""
 
-    format: Literal["auto", "openai_pairs", "sharegpt_pairs", "trl_pairs"] = Field(
+    format: Literal["auto", "openai_pairs", "sharegpt_pairs", "trl_pairs", "episode_logs"] = Field(
         "auto", description="auto detects by content and says by what evidence."
     )
     held_out_share: float = Field(
-        0.2, gt=0, lt=1, description="Share of prompts, chosen by digest, never trained on."
+        0.2,
+        gt=0,
+        lt=1,
+        description="Share of prompts, chosen by digest, never trained on; with an environment, "
+        "share of pairs that training only looks at.",
+    )
+    min_reward_gap: float = Field(
+        0.1, gt=0, description="Two episodes of one task make a pair when their rewards differ so."
+    )
+    pairs_per_task: int = Field(
+        128, ge=1, le=100_000, description="Most pairs that are made of one task's episodes."
     )
     max_bad_share: float = Field(
         1.0, ge=0, le=1, description="A file with a larger share of bad records is refused whole."
@@ -205,6 +215,16 @@ class Patience(Contract):
         return self
 
 
+def _check_room(environment: Environment, context: int) -> None:
+    """A turn takes its sampled tokens and at least one that opens it; the rest is not known yet."""
+    turns, tokens = environment.max_turns, environment.max_new_tokens
+    if turns * (tokens + 1) > context:
+        raise ValueError(
+            f"model.context of {context} tokens is shorter than a game: environment.max_turns "
+            f"{turns} times max_new_tokens {tokens} and an opening token is {turns * (tokens + 1)}"
+        )
+
+
 class Pipeline(Stored):
     """The recipe, as registered by `relay pipelines apply`."""
 
@@ -232,6 +252,8 @@ class Pipeline(Stored):
             raise ValueError(
                 "gate.metric is accuracy for pairs, success_rate or mean_reward for an environment"
             )
+        if self.environment is not None:
+            _check_room(self.environment, self.model.context)
         actors = max((r.collect.actors for r in self.rounds if r.collect), default=0)
         if actors > self.hardware.cpus:
             raise ValueError(

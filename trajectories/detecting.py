@@ -10,15 +10,15 @@ from trajectories.refusal import kind, listed
 
 SUPPORTED = (
     "give pairs as OpenAI (input, preferred_output, non_preferred_output), "
-    "ShareGPT (conversations, chosen, rejected) or TRL (prompt, chosen, rejected) writes them"
+    "ShareGPT (conversations, chosen, rejected) or TRL (prompt, chosen, rejected) writes them, "
+    "or episodes as {task_id, reward, traj: [{role, content}, …]}"
 )
 """The remedy for records of no known form."""
 
 _RELATIVES = (
     ("label", "have a label for each answer, not two answers to compare (unpaired feedback)"),
     ("chosen_messages", "keep whole conversations in chosen_messages and rejected_messages"),
-    ("traj", "are episodes of an agent, not pairs of answers"),
-    ("messages", "are single conversations, not pairs of answers"),
+    ("messages", "are single conversations, without a reward and not pairs of answers"),
     ("conversations", "are single conversations, not pairs of answers"),
 )
 

@@ -1,4 +1,4 @@
-"""Read a file of preference pairs in full: every record is usable or rejected with a reason."""
+"""Read a dropped file in full: every record is usable or rejected with a reason."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from trajectories.json_values import read_values
 from trajectories.pair import Pair
 from trajectories.records import Broken, Found, Item
 from trajectories.refusal import RecordRefused, kind, refuse, speakable
+from trajectories.trajectory import Trajectory
 
 SAMPLE_RECORDS = 100
 """Records that the format is detected by."""
@@ -36,23 +37,24 @@ class Reading(Contract):
     evidence: str
     records: int = Field(ge=0)
     pairs: tuple[Pair, ...]
+    trajectories: tuple[Trajectory, ...] = ()
     problems: tuple[Problem, ...] = Field(max_length=PROBLEMS_SHOWN_MAX)
     problem_count: int = Field(ge=0)
 
     @property
     def usable(self) -> int:
-        """Records that became a pair."""
-        return len(self.pairs)
+        """Records that became a pair or a trajectory."""
+        return len(self.pairs) + len(self.trajectories)
 
     @property
     def rejected(self) -> int:
         """Records that did not."""
-        return self.records - len(self.pairs)
+        return self.records - self.usable
 
     @model_validator(mode="after")
     def _no_record_goes_missing(self) -> Self:
         if self.rejected < 0 or self.problem_count < len(self.problems):
-            raise ValueError("more pairs than records, or more problems shown than counted")
+            raise ValueError("more usable than records, or more problems shown than counted")
         if self.rejected and not self.problem_count:
             raise ValueError("records were rejected without a reason")
         return self
@@ -73,8 +75,8 @@ class Reading(Contract):
         )
 
 
-def read_pairs(path: Path, *, name: str, format: str = "auto") -> Reading:
-    """Read a file of preference pairs.
+def read_file(path: Path, *, name: str, format: str = "auto") -> Reading:
+    """Read a file of preference pairs, or of episodes.
 
     JSON Lines are read as a stream; an array, or objects over several lines, whole and up to
     `json_values.WHOLE_BYTES_MAX`. What the file is called does not matter, only what it holds.
@@ -101,13 +103,20 @@ def read_pairs(path: Path, *, name: str, format: str = "auto") -> Reading:
 
 
 class _Tally:
-    """Counts records and problems, and keeps the pairs and the first problems."""
+    """Counts records and problems, and keeps what is usable and the first problems."""
 
     def __init__(self) -> None:
         self.records = 0
         self.pairs: list[Pair] = []
+        self.trajectories: list[Trajectory] = []
         self.problems: list[Problem] = []
         self.problem_count = 0
+
+    def keep(self, made: Pair | Trajectory) -> None:
+        if isinstance(made, Pair):
+            self.pairs.append(made)
+        else:
+            self.trajectories.append(made)
 
     def problem(self, line: int, field: str, problem: str, remedy: str) -> None:
         self.problem_count += 1
@@ -124,6 +133,7 @@ class _Tally:
             evidence=detection.evidence,
             records=self.records,
             pairs=tuple(self.pairs),
+            trajectories=tuple(self.trajectories),
             problems=tuple(self.problems),
             problem_count=self.problem_count,
         )
@@ -149,7 +159,7 @@ def _read(
     found = detect(sample.values) if wanted == "auto" else Detection(wanted, "set by the pipeline")
     evidence = f"{container.words}; {found.evidence}"
     if not found.format and sample.values:
-        tally.file_problem(f"{name} holds no preference pairs: {found.evidence}", SUPPORTED)
+        tally.file_problem(f"{name} holds neither pairs nor episodes: {found.evidence}", SUPPORTED)
     for item in chain(sample.seen, sample.rest):
         _take(item, found.format, name, tally)
     if not tally.records and not tally.problem_count:
@@ -181,12 +191,12 @@ def _take(item: Item, format_: str, name: str, tally: _Tally) -> None:
     if not format_:
         return
     try:
-        tally.pairs.append(_pair(item.value, format_))
+        tally.keep(_usable(item.value, format_))
     except RecordRefused as refused:
         tally.problem(item.line, refused.field, refused.problem, refused.remedy)
 
 
-def _pair(value: object, format_: str) -> Pair:
+def _usable(value: object, format_: str) -> Pair | Trajectory:
     if not isinstance(value, dict):
         refuse("record", f"is {kind(value)}, not an object", SUPPORTED)
     looks_like = shape(value)

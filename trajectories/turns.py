@@ -20,7 +20,7 @@ _ROLES: dict[str, Role] = {
 }
 _CALL_KEYS = ("tool_calls", "function_call")
 _TEXT_PARTS = {"text", "input_text", "output_text"}
-_NO_CALLS = "leave the record out: tool calls are not carried in preference pairs"
+_NO_CALLS = "leave the record out: tool calls are not carried into training"
 
 
 def read_turns(value: object, field: str) -> tuple[Message, ...]:

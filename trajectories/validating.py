@@ -10,9 +10,9 @@ from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.model import Contract
 from contracts.pipeline import DataRules
 from contracts.result import Problem
-from trajectories.reading import Reading, read_pairs
+from trajectories.learnable import Learnable, learnable
+from trajectories.reading import Reading, read_file
 from trajectories.refusal import speakable
-from trajectories.splitting import split
 
 
 class Verdict(Contract):
@@ -29,30 +29,37 @@ class Verdict(Contract):
     problems: tuple[Problem, ...] = Field(max_length=PROBLEMS_SHOWN_MAX)
     problem_count: int = Field(ge=0)
     training: int = Field(ge=0, description="Pairs to train on.")
-    held_out: int = Field(ge=0, description="Pairs kept from training, to evaluate on.")
+    held_out: int = Field(ge=0, description="Pairs kept from training.")
+    demonstrations: int = Field(0, ge=0, description="Episodes to train on.")
 
 
-def validate(path: Path, *, name: str, rules: DataRules) -> Verdict:
+def validate(path: Path, *, name: str, rules: DataRules, plays: bool | None = None) -> Verdict:
     """Read a file in full and judge it.
 
     Args:
         path: the file.
         name: what to call it in problems.
         rules: the pipeline's.
+        plays: whether the pipeline has an environment; None, where there is no pipeline, if the
+            file holds episodes.
 
     Raises:
         OSError: the file cannot be read.
     """
     size = path.stat().st_size
-    if size > rules.max_object_bytes:
-        return judge(_too_large(name, size, rules), rules)
-    return judge(read_pairs(path, name=name, format=rules.format), rules)
+    too_large = size > rules.max_object_bytes
+    reading = (
+        _too_large(name, size, rules)
+        if too_large
+        else read_file(path, name=name, format=rules.format)
+    )
+    return judge(reading, rules, plays=bool(reading.trajectories) if plays is None else plays)
 
 
-def judge(reading: Reading, rules: DataRules) -> Verdict:
+def judge(reading: Reading, rules: DataRules, *, plays: bool = False) -> Verdict:
     """Judge what a file held: a file is refused whole when too much or all of it is bad."""
-    reason, remedy = _refusal(reading, rules)
-    training, held_out = split(reading.pairs, rules.held_out_share)
+    made = learnable(reading.pairs, reading.trajectories, rules, plays=plays)
+    reason, remedy = _refusal(reading, rules) or _nothing_to_learn(reading, made, rules)
     return Verdict(
         ok=not remedy,
         reason=reason,
@@ -64,26 +71,42 @@ def judge(reading: Reading, rules: DataRules) -> Verdict:
         rejected=reading.rejected,
         problems=reading.problems,
         problem_count=reading.problem_count,
-        training=len(training),
-        held_out=len(held_out),
+        training=len(made.training),
+        held_out=len(made.held_out),
+        demonstrations=len(made.demonstrations),
     )
 
 
-def _refusal(reading: Reading, rules: DataRules) -> tuple[str, str]:
+def _refusal(reading: Reading, rules: DataRules) -> tuple[str, str] | None:
     if not reading.usable:
-        first = reading.problems[0] if reading.problems else None
-        reason = f"no usable pair in {reading.records} records"
-        if first is None:
-            return reason, "give at least one pair"
-        where = f"line {first.line}, {first.field}: " if first.line else ""
-        return f"{reason}; {where}{first.problem}", first.remedy
+        return _nothing_usable(reading)
     if reading.rejected > rules.max_bad_share * reading.records:
         return (
             f"{reading.rejected} of {reading.records} records are bad, "
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",
             "mend the records listed, or raise data.max_bad_share",
         )
-    return f"{reading.usable} of {reading.records} records are usable", ""
+    return None
+
+
+def _nothing_usable(reading: Reading) -> tuple[str, str]:
+    noun = "episode" if reading.format == "episode_logs" else "pair"
+    first = reading.problems[0] if reading.problems else None
+    reason = f"no usable {noun} in {reading.records} records"
+    if first is None:
+        return reason, f"give at least one {noun}"
+    where = f"line {first.line}, {first.field}: " if first.line else ""
+    return f"{reason}; {where}{first.problem}", first.remedy
+
+
+def _nothing_to_learn(reading: Reading, made: Learnable, rules: DataRules) -> tuple[str, str]:
+    if made.demonstrations or made.training or made.held_out:
+        return f"{reading.usable} of {reading.records} records are usable", ""
+    return (
+        f"no two of {reading.usable} episodes are of one task and opening with rewards that "
+        f"differ by {rules.min_reward_gap:g}, so there is nothing to prefer",
+        "log several trials of a task, lower data.min_reward_gap, or add an environment",
+    )
 
 
 def _too_large(name: str, size: int, rules: DataRules) -> Reading:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from trajectories.pair import Pair
-from trajectories.reading import read_pairs
+from trajectories.reading import read_file
 from trajectories.splitting import is_held_out
 
 FOLDER = Path(__file__).parents[2] / "examples" / "preferences"
@@ -40,7 +40,7 @@ def judge() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def pairs() -> tuple[Pair, ...]:
-    return read_pairs(PAIRS, name=PAIRS.name).pairs
+    return read_file(PAIRS, name=PAIRS.name).pairs
 
 
 @pytest.fixture(scope="module")

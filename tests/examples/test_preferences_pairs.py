@@ -13,7 +13,7 @@ import yaml
 
 from contracts.pipeline import Pipeline
 from trajectories.pair import Pair
-from trajectories.reading import read_pairs
+from trajectories.reading import read_file
 from trajectories.splitting import split
 from trajectories.validating import validate
 
@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "preferences"
 
 @pytest.fixture(scope="module")
 def pairs() -> tuple[Pair, ...]:
-    return read_pairs(FOLDER / "pairs.jsonl", name="pairs.jsonl").pairs
+    return read_file(FOLDER / "pairs.jsonl", name="pairs.jsonl").pairs
 
 
 @pytest.fixture(scope="module")

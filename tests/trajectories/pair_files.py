@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from trajectories.reading import Reading, read_pairs
+from trajectories.reading import Reading, read_file
 
 
 def turn(role: str, content: Any) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def lines(*records: Any) -> bytes:
 def read(folder: Path, content: bytes, *, format_: str = "auto", name: str = "f.jsonl") -> Reading:
     path = folder / name
     path.write_bytes(content)
-    return read_pairs(path, name=name, format=format_)
+    return read_file(path, name=name, format=format_)
 
 
 def only_problem(reading: Reading) -> tuple[int, str, str]:

@@ -11,7 +11,7 @@ import pytest
 from pair_files import lines, only_problem, read, trl
 
 from trajectories import container, json_lines, json_values
-from trajectories.reading import read_pairs
+from trajectories.reading import read_file
 from trajectories.strict_json import NESTING_MAX
 
 
@@ -173,5 +173,5 @@ def test_an_object_of_very_many_keys_is_checked_in_no_time(tmp_path: Path) -> No
 def test_a_name_that_is_no_utf8_is_escaped_in_problems(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"")
-    reading = read_pairs(path, name="caf\udce9")
+    reading = read_file(path, name="caf\udce9")
     assert only_problem(reading)[2] == "caf\\udce9 is empty"

@@ -7,7 +7,7 @@ from pair_files import lines, only_problem, openai, read, sharegpt, trl, turn
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.result import ObjectReport
-from trajectories.reading import SAMPLE_ITEMS, read_pairs
+from trajectories.reading import SAMPLE_ITEMS, read_file
 
 BUILDERS = {"openai_pairs": openai, "sharegpt_pairs": sharegpt, "trl_pairs": trl}
 
@@ -75,7 +75,6 @@ def test_a_record_that_is_no_object_is_rejected(tmp_path: Path, value: object) -
         ({"messages": [], "label": True}, "unpaired feedback"),
         ({"messages": []}, "single conversations"),
         ({"chosen_messages": [], "rejected_messages": []}, "chosen_messages"),
-        ({"traj": [], "reward": 1}, "episodes of an agent"),
         ({"question": "a", "answer": "b"}, "'question', 'answer'"),
         ([1, 2], "a list, not an object"),
     ],
@@ -115,7 +114,7 @@ def test_a_reading_reports_itself_as_a_job_reports_an_object(tmp_path: Path) -> 
 
 def test_a_missing_file_is_the_callers_to_handle(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        read_pairs(tmp_path / "none", name="none")
+        read_file(tmp_path / "none", name="none")
 
 
 def test_what_the_file_is_called_does_not_matter(tmp_path: Path) -> None:

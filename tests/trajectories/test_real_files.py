@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trajectories.reading import read_pairs
+from trajectories.reading import read_file
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the folder of real fi
 
 
 def test_all_pairs_of_a_real_sharegpt_file_are_usable() -> None:
-    reading = read_pairs(DATA / "dpo_en_demo.json", name="dpo_en_demo.json")
+    reading = read_file(DATA / "dpo_en_demo.json", name="dpo_en_demo.json")
     assert (reading.format, reading.records, reading.usable) == ("sharegpt_pairs", 299, 299)
     assert reading.problems == ()
 
@@ -33,6 +33,6 @@ def test_all_pairs_of_a_real_sharegpt_file_are_usable() -> None:
 def test_a_real_file_of_another_kind_is_refused_by_what_it_is(
     name: str, records: int, words: str
 ) -> None:
-    reading = read_pairs(DATA / name, name=name)
+    reading = read_file(DATA / name, name=name)
     assert (reading.format, reading.records, reading.usable) == ("", records, 0)
     assert words in reading.problems[0].problem

@@ -1,55 +1,41 @@
-"""The episodes artifact: pairs to train on and pairs held out, as canonical JSON Lines."""
+"""The episodes artifact of dropped data: pairs and demonstrations, as canonical JSON Lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from contracts.artifact import ArtifactRef
-from contracts.errors import DataUnusable
 from training.checkpoints.folders import commit_folder
+from trajectories.learnable import Learnable
 from trajectories.pair import Pair
+from trajectories.trajectory import Trajectory
 
 TRAIN = "train.jsonl"
 HELD_OUT = "held_out.jsonl"
+DEMONSTRATIONS = "demonstrations.jsonl"
 
 
-def distinct(pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs without repetitions, in an order that does not depend on how they came."""
-    return sorted({pair.id: pair for pair in pairs}.values(), key=lambda pair: pair.id)
-
-
-def require_both_sides(train: Sequence[Pair], held_out: Sequence[Pair], share: float) -> None:
-    """Make sure that there is something to learn from and something to judge by.
+def write_learnable(folder: Path, made: Learnable) -> None:
+    """Write the three files into an existing folder.
 
     Raises:
-        DataUnusable: one side is empty.
+        OSError: the disk refuses.
     """
-    if train and held_out:
-        return
-    lacking = "train on" if not train else "judge by"
-    needed = round(3 / min(share, 1 - share))
-    raise DataUnusable(
-        f"{len(train) + len(held_out)} usable pairs leave none to {lacking} when a share of "
-        f"{share:g} of the prompts is held out; drop at least {needed} pairs of different prompts"
-    )
+    _write(folder / TRAIN, (pair.to_line() for pair in made.training))
+    _write(folder / HELD_OUT, (pair.to_line() for pair in made.held_out))
+    _write(folder / DEMONSTRATIONS, (one.to_line() for one in made.demonstrations))
 
 
-def write_episodes(
-    target: Path, train: Sequence[Pair], held_out: Sequence[Pair], *, run: str
-) -> ArtifactRef:
+def write_episodes(target: Path, made: Learnable, *, run: str) -> ArtifactRef:
     """Commit an episodes folder.
 
     Raises:
         OSError: the disk refuses.
     """
-
-    def fill(folder: Path) -> None:
-        for name, pairs in ((TRAIN, train), (HELD_OUT, held_out)):
-            with (folder / name).open("wb") as file:
-                file.writelines(pair.to_line() for pair in pairs)
-
-    return commit_folder(target, fill, kind="episodes", run=run)
+    return commit_folder(
+        target, lambda folder: write_learnable(folder, made), kind="episodes", run=run
+    )
 
 
 def read_pairs_of(folder: Path, name: str) -> list[Pair]:
@@ -63,3 +49,22 @@ def read_pairs_of(folder: Path, name: str) -> list[Pair]:
         return [
             Pair.from_line(line, where=f"{path}:{number}") for number, line in enumerate(file, 1)
         ]
+
+
+def read_demonstrations(folder: Path) -> list[Trajectory]:
+    """Read the demonstrations of a verified episodes folder.
+
+    Raises:
+        ContractBroken: a line is not a trajectory.
+    """
+    path = folder / DEMONSTRATIONS
+    with path.open("rb") as file:
+        return [
+            Trajectory.from_line(line, where=f"{path}:{number}")
+            for number, line in enumerate(file, 1)
+        ]
+
+
+def _write(path: Path, lines: Iterable[bytes]) -> None:
+    with path.open("wb") as file:
+        file.writelines(lines)

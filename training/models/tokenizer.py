@@ -8,6 +8,14 @@ from typing import Any
 from training.models.protocols import Tokenizer
 from training.models.template import CHAT_TEMPLATE, END, PAD, SPECIAL_TOKENS
 from trajectories.pair import Pair
+from trajectories.trajectory import Trajectory
+
+
+def texts_of_episodes(trajectories: Iterable[Trajectory]) -> Iterator[str]:
+    """Every message of every episode."""
+    for one in trajectories:
+        for message in one.messages:
+            yield message.content
 
 
 def texts_of(pairs: Iterable[Pair]) -> Iterator[str]:

@@ -1,24 +1,23 @@
-"""Collect: read the planned drops, hold pairs out, and lay down the policy to start from."""
+"""Collect: read the planned drops, or go on with what the round before left; play, if asked to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Generator, Iterator
 
 from contracts.artifact import ArtifactRef
-from contracts.result import ObjectReport
 from training.artifacts import bring
 from training.assignment import Assignment
-from training.checkpoints.folders import folder_uri
-from training.episodes.artifact import distinct, require_both_sides, write_episodes
+from training.checkpoints.folders import folder_of, folder_uri
+from training.environments.loading import load
+from training.episodes.artifact import write_episodes
 from training.events import Advance, Done, Event, Export, Inspected, Materials
 from training.objects import Objects
-from training.phases.drops import fetch_drops, read_drop
+from training.phases.dropped import Dropped, counts, require_enough
+from training.phases.drops import fetch_drops
+from training.phases.game_room import require_room
 from training.phases.version_zero import make_version_zero
 from training.stopwatch import Stopwatch
-from trajectories.pair import Pair
-from trajectories.splitting import split
+from trajectories.learnable import Learnable
 
 START = "start"
 
@@ -32,7 +31,11 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
     Raises:
         ArtifactCorrupt: something is not what was handed on.
         DataUnusable: an object version of the plan is gone.
+        PipelineInvalid: the environment cannot be loaded.
     """
+    environment = assignment.plan.pipeline.environment
+    if environment is not None:
+        load(environment)
     folder = assignment.folder
     folder.mkdir(parents=True, exist_ok=True)
     if assignment.spec.round > 1:
@@ -52,60 +55,62 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
         yield _hand_on(assignment)
         return
     watch = Stopwatch()
-    gathered = _Gathered()
+    pipeline = assignment.plan.pipeline
+    dropped = Dropped()
     with watch.stage("reading"):
-        yield from _read_drops(assignment, materials, gathered)
-    yield Inspected(tuple(gathered.reports))
-    if not gathered.pairs:
-        yield Done(outcome="no_data", metrics=gathered.metrics(), seconds=watch.seconds)
+        yield from dropped.read(assignment, materials)
+    yield Inspected(tuple(dropped.reports))
+    with watch.stage("pairing"):
+        made = dropped.learnable(pipeline)
+    if not any(made):
+        yield _nothing(dropped, watch)
         return
-    pairs = distinct(gathered.pairs)
-    share = assignment.plan.pipeline.data.held_out_share
-    train, held_out = split(pairs, share)
-    require_both_sides(train, held_out, share)
-    target = assignment.folder / "episodes"
-    episodes = write_episodes(target, train, held_out, run=assignment.spec.run)
-    artifacts = {"episodes": episodes}
-    exports: dict[str, Export] = {}
-    if assignment.plan.parent is not None:
-        artifacts[START] = _at(materials[START], assignment.plan.parent.policy)
-    else:
-        yield Advance("Making the pipeline's first policy")
-        with watch.stage("first policy"):
-            exports["initial"] = make_version_zero(assignment, train)
-        artifacts[START] = exports["initial"].ref
-    counts = {"train_pairs": float(len(train)), "held_out_pairs": float(len(held_out))}
+    require_enough(made, pipeline)
+    episodes = write_episodes(assignment.folder / "episodes", made, run=assignment.spec.run)
+    start, exports = yield from _start(assignment, materials, made, watch)
+    if pipeline.environment is not None:
+        logged = made.demonstrations
+        require_room(pipeline.environment, pipeline.model.context, folder_of(start), logged)
     yield Done(
-        artifacts=artifacts,
+        artifacts={"episodes": episodes, START: start},
         exports=exports,
-        metrics=gathered.metrics() | counts | {"distinct_pairs": float(len(pairs))},
+        metrics=dropped.metrics() | counts(made),
         seconds=watch.seconds,
     )
 
 
-@dataclass
-class _Gathered:
-    pairs: list[Pair] = field(default_factory=list)
-    reports: list[ObjectReport] = field(default_factory=list)
-
-    def metrics(self) -> dict[str, float]:
-        """Records over all drops."""
-        return {
-            "records": float(sum(report.records for report in self.reports)),
-            "usable": float(sum(report.usable for report in self.reports)),
-            "rejected": float(sum(report.rejected for report in self.reports)),
-        }
+def _nothing(dropped: Dropped, watch: Stopwatch) -> Done:
+    note = "no dropped record is usable"
+    if dropped.trajectories:
+        note = "no two episodes of one task differ enough in their rewards to prefer one"
+    return Done(outcome="no_data", metrics=dropped.metrics(), notes=(note,), seconds=watch.seconds)
 
 
-def _read_drops(
-    assignment: Assignment, materials: Materials, gathered: _Gathered
-) -> Iterator[Event]:
-    drops = assignment.plan.drops
-    for number, drop in enumerate(drops, 1):
-        yield Advance("Reading drops", step=number - 1, steps=len(drops))
-        pairs, report = read_drop(drop, materials[drop.id], assignment.plan.pipeline.data)
-        gathered.pairs += pairs
-        gathered.reports.append(report)
+def _start(
+    assignment: Assignment, materials: Materials, made: Learnable, watch: Stopwatch
+) -> Generator[Event, None, tuple[ArtifactRef, dict[str, Export]]]:
+    """The policy to start from, and what is to be exported of it."""
+    parent = assignment.plan.parent
+    if parent is not None:
+        at = ArtifactRef(
+            kind=parent.policy.kind,
+            uri=folder_uri(materials[START]),
+            manifest=parent.policy.manifest,
+        )
+        return at, {}
+    yield Advance("Making the pipeline's first policy")
+    with watch.stage("first policy"):
+        export = make_version_zero(assignment, _texts(made))
+    return export.ref, {"initial": export}
+
+
+def _texts(made: Learnable) -> Iterator[str]:
+    """What a new tokenizer is trained on: nothing that is held out."""
+    from training.models.tokenizer import texts_of, texts_of_episodes
+
+    if made.demonstrations:
+        return texts_of_episodes(made.demonstrations)
+    return texts_of(made.training)
 
 
 def _earlier(assignment: Assignment) -> dict[str, ArtifactRef]:
@@ -127,7 +132,3 @@ def _hand_on(assignment: Assignment) -> Done:
         },
         notes=("the same episodes again, from the policy of the round before",),
     )
-
-
-def _at(folder: Path, ref: ArtifactRef) -> ArtifactRef:
-    return ArtifactRef(kind=ref.kind, uri=folder_uri(folder), manifest=ref.manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from contracts.pipeline import DataRules
 from contracts.plan import PlannedDrop
@@ -10,7 +11,16 @@ from contracts.result import ObjectReport, Problem
 from training.assignment import Assignment
 from training.objects import Objects
 from trajectories.pair import Pair
-from trajectories.reading import Reading, read_pairs
+from trajectories.reading import Reading, read_file
+from trajectories.trajectory import Trajectory
+
+
+class DropRead(NamedTuple):
+    """The usable records of one drop, and what its uploader should know."""
+
+    pairs: tuple[Pair, ...]
+    trajectories: tuple[Trajectory, ...]
+    report: ObjectReport
 
 
 def fetch_drops(assignment: Assignment, objects: Objects, folder: Path) -> dict[str, Path]:
@@ -30,19 +40,17 @@ def fetch_drops(assignment: Assignment, objects: Objects, folder: Path) -> dict[
     return files
 
 
-def read_drop(
-    drop: PlannedDrop, path: Path, rules: DataRules
-) -> tuple[tuple[Pair, ...], ObjectReport]:
-    """Read one drop; its usable pairs, and what its uploader should know.
+def read_drop(drop: PlannedDrop, path: Path, rules: DataRules) -> DropRead:
+    """Read one drop.
 
-    A file whose share of bad records is over the pipeline's limit gives no pairs at all.
+    A file whose share of bad records is over the pipeline's limit gives nothing at all.
     """
-    reading = read_pairs(path, name=drop.key, format=rules.format)
+    reading = read_file(path, name=drop.key, format=rules.format)
     report = reading.report(drop=drop.id, key=drop.key, version_id=drop.version_id)
     share = reading.rejected / reading.records if reading.records else 0.0
     if share <= rules.max_bad_share:
-        return reading.pairs, report
-    return (), report.model_copy(update=_refused_whole(reading, share, rules))
+        return DropRead(reading.pairs, reading.trajectories, report)
+    return DropRead((), (), report.model_copy(update=_refused_whole(reading, share, rules)))
 
 
 def _refused_whole(reading: Reading, share: float, rules: DataRules) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from contracts import layout
@@ -12,15 +12,14 @@ from training.assignment import Assignment
 from training.checkpoints.folders import commit_folder
 from training.events import Export
 from training.models.protocols import CausalModel, Tokenizer
-from trajectories.pair import Pair
 
 
-def make_version_zero(assignment: Assignment, train: Sequence[Pair]) -> Export:
+def make_version_zero(assignment: Assignment, texts: Iterable[str]) -> Export:
     """Commit the policy as the folder `start`, to be copied out as well.
 
     Args:
         assignment: whose pipeline names model and seed.
-        train: pairs that a tiny model's tokenizer is trained on; held-out ones are not seen.
+        texts: what a tiny model's tokenizer is trained on; nothing held out is among it.
 
     Raises:
         PipelineInvalid: the model's folder is not there, or reaches less far than the context.
@@ -31,7 +30,7 @@ def make_version_zero(assignment: Assignment, train: Sequence[Pair]) -> Export:
     prepare_runtime(assignment)
     source = assignment.plan.pipeline.model
     if isinstance(source, TinyModel):
-        model, tokenizer = _tiny(source, train, assignment.plan.pipeline.seed)
+        model, tokenizer = _tiny(source, texts, assignment.plan.pipeline.seed)
     else:
         model, tokenizer = _folder(source)
     folder = assignment.folder / "start"
@@ -45,12 +44,12 @@ def make_version_zero(assignment: Assignment, train: Sequence[Pair]) -> Export:
     return Export(folder, ref, prefix)
 
 
-def _tiny(shape: TinyModel, train: Sequence[Pair], seed: int) -> tuple[CausalModel, Tokenizer]:
+def _tiny(shape: TinyModel, texts: Iterable[str], seed: int) -> tuple[CausalModel, Tokenizer]:
     from training.models.tiny import make_tiny
-    from training.models.tokenizer import texts_of, train_tokenizer
+    from training.models.tokenizer import train_tokenizer
     from training.seeding import seed_everything
 
-    tokenizer = train_tokenizer(texts_of(train), vocab_size=shape.vocab_size, context=shape.context)
+    tokenizer = train_tokenizer(texts, vocab_size=shape.vocab_size, context=shape.context)
     seed_everything(seed)
     return make_tiny(shape, tokenizer), tokenizer
 

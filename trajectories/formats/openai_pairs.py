@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from trajectories.formats.pair_format import PairFormat, Record
+from trajectories.formats.record_format import Record, RecordFormat
 from trajectories.pair import Pair
 from trajectories.pairing import Fields, make_pair
 from trajectories.refusal import kind, refuse
@@ -39,7 +39,7 @@ def _read(record: Record) -> Pair:
     )
 
 
-FORMAT = PairFormat(
+FORMAT = RecordFormat(
     name="openai_pairs",
     marks="preferred_output or non_preferred_output",
     fits=_fits,

@@ -6,7 +6,7 @@ with an optional `system` text.
 
 from __future__ import annotations
 
-from trajectories.formats.pair_format import PairFormat, Record
+from trajectories.formats.record_format import Record, RecordFormat
 from trajectories.pair import Message, Pair
 from trajectories.pairing import Fields, make_pair
 from trajectories.refusal import kind, refuse
@@ -40,7 +40,7 @@ def _system(record: Record) -> tuple[Message, ...]:
     return (Message(role="system", content=clean_text(system, "system")),)
 
 
-FORMAT = PairFormat(
+FORMAT = RecordFormat(
     name="sharegpt_pairs",
     marks="conversations with chosen or rejected",
     fits=_fits,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trajectories.formats.pair_format import PairFormat, Record
+from trajectories.formats.record_format import Record, RecordFormat
 from trajectories.pair import Message, Pair
 from trajectories.pairing import Fields, make_pair
 from trajectories.refusal import refuse
@@ -75,7 +75,7 @@ def _common(left: Sequence[Message], right: Sequence[Message]) -> int:
     return size
 
 
-FORMAT = PairFormat(
+FORMAT = RecordFormat(
     name="trl_pairs",
     marks="chosen or rejected, without conversations",
     fits=_fits,

@@ -1,4 +1,4 @@
-"""What a reader of one preference format has to offer."""
+"""What a reader of one format has to offer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from trajectories.pair import Pair
+from trajectories.trajectory import Trajectory
 
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class PairFormat:
+class RecordFormat:
     """One format: how to recognise a record of it, and how to read one."""
 
     name: str
@@ -21,5 +22,5 @@ class PairFormat:
     """The fields that it is recognised by, in words."""
     fits: Callable[[Record], bool]
     """Whether a record looks like it; a record that does may still be faulty."""
-    read: Callable[[Record], Pair]
+    read: Callable[[Record], Pair | Trajectory]
     """Read one record; raises `RecordRefused`."""
