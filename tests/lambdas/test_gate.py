@@ -1,0 +1,67 @@
+"""The gate: whatever metric a pipeline names, judged by the gain's whole interval."""
+
+from __future__ import annotations
+
+import pytest
+
+from contracts.errors import ContractBroken
+from contracts.pipeline import Gate
+from lambdas.logic.gate import judge
+
+COUNTED = {"accuracy": "pairs", "success_rate": "episodes", "mean_reward": "episodes"}
+
+
+def gate(metric: str, min_gain: float = 0.0) -> Gate:
+    return Gate.model_validate({"metric": metric, "min_gain": min_gain})
+
+
+def figures(metric: str, low: float) -> dict[str, float]:
+    return {
+        f"start_{metric}": 0.25,
+        f"end_{metric}": 0.75,
+        "gain": 0.5,
+        "gain_low": low,
+        "gain_high": 0.625,
+        COUNTED[metric]: 1024.0,
+    }
+
+
+@pytest.mark.parametrize("metric", COUNTED)
+@pytest.mark.parametrize(
+    ("low", "asked", "passed"), [(0.1, 0.0, True), (0.0, 0.0, False), (0.1, 0.2, False)]
+)
+def test_a_candidate_passes_only_when_the_whole_interval_is_above_the_gate(
+    metric: str, low: float, asked: float, passed: bool
+) -> None:
+    assert judge(gate(metric, asked), figures(metric, low)).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("metric", "cases"),
+    [
+        ("accuracy", "1024 held-out pairs"),
+        ("success_rate", "1024 episodes on held-out seeds"),
+        ("mean_reward", "1024 episodes on held-out seeds"),
+    ],
+)
+def test_the_reason_names_metric_figures_cases_and_the_gate(metric: str, cases: str) -> None:
+    reason = judge(gate(metric), figures(metric, 0.4)).reason
+    assert reason == (
+        f"{metric} 0.250 to 0.750 over {cases}, gain +0.500 [+0.400, +0.625]: "
+        "above the gate's +0.000"
+    )
+
+
+@pytest.mark.parametrize("metric", COUNTED)
+@pytest.mark.parametrize("place", range(6))
+def test_a_figure_that_was_not_reported_is_named(metric: str, place: int) -> None:
+    given = figures(metric, 0.1)
+    name = list(given)[place]
+    del given[name]
+    with pytest.raises(ContractBroken, match=f"reported no {name};"):
+        judge(gate(metric), given)
+
+
+def test_figures_of_another_metric_do_not_count() -> None:
+    with pytest.raises(ContractBroken, match="start_mean_reward, end_mean_reward"):
+        judge(gate("mean_reward"), figures("success_rate", 0.1))
