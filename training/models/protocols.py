@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.nn import Module, Parameter
+    from torch.nn import Parameter
 
 
 class _Logits(Protocol):
@@ -26,7 +26,7 @@ class CausalModel(Protocol):
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]: ...  # noqa: D102
 
-    def get_output_embeddings(self) -> Module: ...  # noqa: D102
+    def get_output_embeddings(self) -> Any: ...  # noqa: D102
 
     def save_pretrained(self, folder: Path, *, max_shard_size: str) -> None: ...  # noqa: D102
 
@@ -51,5 +51,7 @@ class Tokenizer(Protocol):
         tokenize: bool,
         add_generation_prompt: bool,
     ) -> str: ...
+
+    def decode(self, ids: list[int], *, skip_special_tokens: bool) -> str: ...  # noqa: D102
 
     def save_pretrained(self, folder: Path) -> object: ...  # noqa: D102
