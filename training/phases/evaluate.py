@@ -1,25 +1,18 @@
-"""Evaluate: the candidate against the policy it came from, on pairs that neither trained on."""
+"""Evaluate: the candidate against the policy it came from, on what neither has trained on."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from training.artifacts import bring
 from training.assignment import Assignment
-from training.events import Advance, Done, Event, Materials
+from training.events import Event, Materials
 from training.objects import Objects
-from training.phases.verdict import compare
-from training.stopwatch import Stopwatch
-
-if TYPE_CHECKING:
-    from training.algorithms.logprobs import Scores
-    from training.episodes.encoding import EncodedPair
+from training.phases import evaluate_games, evaluate_pairs
 
 
 def prepare(assignment: Assignment, objects: Objects) -> Materials:
-    """Bring episodes, the run's parent and the candidate into the workspace, verified.
+    """Bring the run's parent and the candidate into the workspace, verified; and the pairs.
 
     In a later round the parent is still the run's, not the round's start: the gate judges what
     the whole run gained.
@@ -29,58 +22,17 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
     """
     assignment.folder.mkdir(parents=True, exist_ok=True)
     wanted = {
-        "episodes": assignment.input("episodes"),
         "parent": assignment.input("parent", "start"),
         "candidate": assignment.input("policy"),
     }
+    if assignment.plan.pipeline.environment is None:
+        wanted["episodes"] = assignment.input("episodes")
     return {name: bring(objects, ref, assignment.folder / name) for name, ref in wanted.items()}
 
 
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
-    """Score the held-out pairs with both policies; the figures are the result."""
-    from training.models.runtime import prepare_runtime
-
-    watch = Stopwatch()
-    yield Advance("Loading the policies")
-    with watch.stage("imports"):
-        device = prepare_runtime(assignment)
-    with watch.stage("data"):
-        pairs, counts, pad = _held_out(assignment, materials)
-    scores = {}
-    for name in ("parent", "candidate"):
-        with watch.stage(f"scoring the {name}"):
-            yield Advance(f"Scoring {len(pairs)} held-out pairs with the {name}")
-            scores[name] = yield from _score(materials[name], pairs, pad, device)
-    metrics = compare(scores["parent"], scores["candidate"])
-    yield Done(metrics=metrics | counts, seconds=watch.seconds)
-
-
-def _held_out(
-    assignment: Assignment, materials: Materials
-) -> tuple[list[EncodedPair], dict[str, float], int]:
-    from training.episodes.artifact import HELD_OUT, read_pairs_of
-    from training.episodes.encoding import encode_pairs
-    from training.models.folders import load_tokenizer, pad_of
-
-    tokenizer = load_tokenizer(materials["candidate"])
-    pairs, cut = encode_pairs(
-        read_pairs_of(materials["episodes"], HELD_OUT),
-        tokenizer,
-        context=assignment.plan.pipeline.model.context,
-    )
-    counts = {"prompts_cut": float(cut.prompts), "answers_cut": float(cut.answers)}
-    return pairs, counts, pad_of(tokenizer)
-
-
-def _score(
-    folder: Path, pairs: list[EncodedPair], pad: int, device: str
-) -> Generator[Event, None, Scores]:
-    from training.algorithms.logprobs import score_groups
-    from training.models.folders import load_model
-
-    model = load_model(folder, device=device)
-    groups = score_groups(model, pairs, pad=pad, device=device)
-    made = next(groups)
-    for made in groups:  # noqa: B007 - each is the same result, grown
-        yield Advance(f"Scoring {len(pairs)} held-out pairs")
-    return made
+    """Judge both policies by games, where there is an environment, else by held-out pairs."""
+    environment = assignment.plan.pipeline.environment
+    if environment is None:
+        return evaluate_pairs.work(assignment, materials)
+    return evaluate_games.work(assignment, environment, materials)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from contracts.errors import PipelineInvalid
 from contracts.pipeline import Environment
-from training.environments.interface import TextEnvironment
-from training.environments.loading import load
+from training.environments.guarded import Failure, Guard
+from training.environments.loading import MakeEnvironment, load
 from training.models.protocols import Tokenizer
+from training.rollouts.conversation import Conversation
 from trajectories.trajectory import Trajectory
 
 _TASKS = 16
-"""Tasks whose openings are listened to; of more, these many evenly."""
+"""Tasks whose beginnings are listened to; of more, these many evenly."""
 _LONGEST = 64
 """Logged observations that are counted in tokens: the longest in characters."""
 
@@ -39,16 +41,14 @@ def require_room(
         logged: dropped episodes, whose observations count too.
 
     Raises:
-        PipelineInvalid: names the field, and how much is needed.
+        PipelineInvalid: names the field, and how much is needed; or the environment does not
+            even begin.
     """
     from training.models.folders import load_tokenizer
 
-    environment = load(spec)()
-    try:
-        said = listen(environment, logged)
-        turns = min(spec.max_turns, environment.max_turns)
-    finally:
-        environment.close()
+    make = load(spec)
+    turns = min(spec.max_turns, make().max_turns)
+    said = listen(make, logged, limit_s=spec.step_limit_s)
     needed = longest_game(load_tokenizer(policy), said, turns, spec.max_new_tokens)
     if needed > context:
         raise PipelineInvalid(
@@ -58,44 +58,44 @@ def require_room(
         )
 
 
-def listen(environment: TextEnvironment, logged: Sequence[Trajectory]) -> Said:
-    """Hear how games begin, and what is said to a turn of no sense; and what logs say beside."""
-    openings, replies = [], _longest(_replies(logged))
-    tasks = environment.tasks()
-    for task in range(0, tasks, max(1, tasks // _TASKS)):
-        openings.append(environment.reset(seed=task, task=task)[0])
-        replies.append(environment.step("-").observation)
-    return Said(environment.system, openings, replies)
+def listen(make: MakeEnvironment, logged: Sequence[Trajectory], *, limit_s: float) -> Said:
+    """Hear how games begin, and what is said to a turn of no sense; and what logs say beside.
+
+    Raises:
+        PipelineInvalid: no game begins.
+    """
+    one = make()
+    tasks = range(0, one.tasks(), max(1, one.tasks() // _TASKS))
+    outcomes = Guard(limit_s).each([partial(_begin, make, task) for task in tasks])
+    heard = [outcome for outcome in outcomes if not isinstance(outcome, Failure)]
+    if not heard:
+        first = next(one.reason for one in outcomes if isinstance(one, Failure))
+        raise PipelineInvalid(f"environment.path: no game begins: {first}")
+    replies = [reply for _, reply in heard] + _longest(_replies(logged))
+    return Said(one.system, [opening for opening, _ in heard], replies)
 
 
 def longest_game(tokenizer: Tokenizer, said: Said, turns: int, max_new_tokens: int) -> int:
     """Tokens of a game whose every turn is as long as it may be.
 
     Args:
-        tokenizer: with an append-only chat template.
+        tokenizer: with a chat template.
         said: what the environment says; the longest counts.
         turns: of the policy.
         max_new_tokens: of a turn, the token that ends it among them.
     """
-    system = [{"role": "system", "content": said.system}] if said.system else []
-    prompts = [[*system, {"role": "user", "content": text}] for text in said.openings]
-    turn = [*prompts[0], {"role": "assistant", "content": "-"}]
-    answered = [[*turn, {"role": "user", "content": text}] for text in said.replies]
-    prompt = max(_lengths(tokenizer, prompts, opens=True))
-    (before,) = _lengths(tokenizer, [turn], opens=False)
-    reply = max(_lengths(tokenizer, answered, opens=True)) - before
+    spoken = Conversation(tokenizer)
+    prompt = max(len(spoken.opening(said.system, text)) for text in said.openings)
+    reply = max(len(spoken.reply(text, ended=False)) for text in said.replies)
     return prompt + turns * max_new_tokens + (turns - 1) * reply
 
 
-def _lengths(
-    tokenizer: Tokenizer, conversations: Sequence[list[dict[str, str]]], *, opens: bool
-) -> list[int]:
-    texts = [
-        tokenizer.apply_chat_template(one, tokenize=False, add_generation_prompt=opens)
-        for one in conversations
-    ]
-    ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
-    return [len(one) for one in ids]
+def _begin(make: MakeEnvironment, task: int) -> tuple[str, str]:
+    environment = make()
+    opening, _ = environment.reset(seed=task, task=task)
+    reply = environment.step("-").observation
+    environment.close()
+    return opening, reply
 
 
 def _replies(logged: Iterable[Trajectory]) -> set[str]:
