@@ -15,6 +15,7 @@ from training.objects import Objects
 from training.phases.dropped import Dropped, counts, require_enough
 from training.phases.drops import fetch_drops
 from training.phases.game_room import require_room
+from training.phases.playing import and_play
 from training.phases.version_zero import make_version_zero
 from training.stopwatch import Stopwatch
 from trajectories.learnable import Learnable
@@ -50,7 +51,18 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
 
 
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
-    """Make the artifacts `episodes` and `start`; `initial` on a pipeline's first run."""
+    """Make the artifacts `episodes` and `start`; `initial` on a pipeline's first run.
+
+    In a round that plays there is the artifact `rollouts` too.
+    """
+    for event in _lay_down(assignment, materials):
+        if isinstance(event, Done):
+            yield from and_play(assignment, event)
+        else:
+            yield event
+
+
+def _lay_down(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     if assignment.spec.round > 1:
         yield _hand_on(assignment)
         return
