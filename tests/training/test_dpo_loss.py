@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contracts.errors import JobFailed
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
-from training.algorithms.learner import refuse_unsound
+from training.algorithms.descent import refuse_unsound
 from training.algorithms.schedule import learning_rate
 
 

@@ -7,7 +7,8 @@ from torch import Tensor
 
 from contracts.pipeline import Dpo
 from training.algorithms.dpo import AnswerLogProbs
-from training.algorithms.learner import Learner, make_optimizer
+from training.algorithms.descent import make_optimizer
+from training.algorithms.dpo_learner import DpoLearner
 from training.algorithms.logprobs import answer_sums, score, token_logprobs
 from training.episodes import batching
 from training.episodes.batching import groups_by_length, make_batch
@@ -87,7 +88,7 @@ def test_groups_hold_every_pair_once_and_keep_to_their_budget(tokens: int) -> No
 def gradient_of(pairs: list[EncodedPair], monkeypatch: pytest.MonkeyPatch, tokens: int) -> Tensor:
     """The gradient of a step, with a reference that is not the policy."""
     monkeypatch.setattr(
-        "training.algorithms.learner.groups_by_length",
+        "training.algorithms.dpo_learner.groups_by_length",
         lambda them: batching.groups_by_length(them, tokens=tokens),
     )
     model = random_model()
@@ -95,7 +96,7 @@ def gradient_of(pairs: list[EncodedPair], monkeypatch: pytest.MonkeyPatch, token
     recipe = Dpo(
         algorithm="dpo", learning_rate=1e-9, chosen_nll_weight=0.5, gradient_clip=1e9, beta=0.5
     )
-    learner = Learner(model, make_optimizer(model, recipe), recipe, PAD)
+    learner = DpoLearner(model, make_optimizer(model.parameters()), recipe, PAD)
     learner.step(0, pairs, AnswerLogProbs(*sums))
     return torch.cat([weight.grad.flatten() for weight in model.parameters()])
 

@@ -14,9 +14,9 @@ from contracts.result import PhaseResult
 from training.assignment import Assignment, read_assignment
 from training.checkpoints.folders import folder_of, verify_folder
 from training.events import Advance, Event, Stopped
+from training.lessons.dpo_lesson import DpoLesson
 from training.objects import Objects
 from training.phases import optimize
-from training.phases.training_run import TrainingRun
 
 Collected = tuple[Box, dict[str, ArtifactRef]]
 
@@ -185,7 +185,7 @@ def test_a_loss_that_explodes_fails_for_good_and_saves_nothing(
     collected: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box, artifacts = collected
-    monkeypatch.setattr("training.algorithms.learner.LOSS_MAX", 0.1)
+    monkeypatch.setattr("training.algorithms.dpo_learner.LOSS_MAX", 0.1)
     spec = box.job("optimize", inputs(artifacts))
     assert box.run(spec) == 1
     failure = box.result(spec).failure
@@ -200,14 +200,14 @@ def test_weights_that_are_not_numbers_are_never_saved(
     collected: Collected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     box, artifacts = collected
-    step = TrainingRun._report_step
+    step = DpoLesson._one_step
 
-    def poison(run: TrainingRun, figures: object) -> None:
-        step(run, figures)  # type: ignore[arg-type]
-        if run.step == 4:
-            next(iter(run._model.parameters())).data[0, 0] = float("nan")
+    def poison(lesson: DpoLesson) -> None:
+        step(lesson)
+        if lesson.done == 4:
+            next(iter(lesson.room.model.parameters())).data[0, 0] = float("nan")
 
-    monkeypatch.setattr(TrainingRun, "_report_step", poison)
+    monkeypatch.setattr(DpoLesson, "_one_step", poison)
     spec = box.job("optimize", inputs(artifacts))
     assert box.run(spec) == 1
     failure = box.result(spec).failure

@@ -1,4 +1,4 @@
-"""Log-probabilities of answers, with logits made for the answers' positions only."""
+"""Log-probabilities of what is learnt, with logits made for those positions only."""
 
 from __future__ import annotations
 
@@ -28,36 +28,68 @@ class Scores(NamedTuple):
     means: AnswerLogProbs
 
 
+class Predictions(NamedTuple):
+    """What a model says before each of N targets.
+
+    Attributes:
+        logits: [N, V] in float32.
+        hidden: [N, H] states that the head makes logits of.
+    """
+
+    logits: Tensor
+    hidden: Tensor
+
+
 @contextmanager
-def _logits_only_at(model: CausalModel, places: Tensor) -> Iterator[None]:
+def _only_at(model: CausalModel, places: Tensor) -> Iterator[list[Tensor]]:
     """Let the head see the hidden states of these positions only, whatever model it is.
 
     Args:
         model: a causal language model.
         places: [B, T] bool.
+
+    Yields:
+        A list that will hold what the head saw.
     """
+    seen: list[Tensor] = []
 
     def select(_: Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        return (inputs[0][places], *inputs[1:])
+        seen.append(inputs[0][places])
+        return (seen[0], *inputs[1:])
 
     hook = model.get_output_embeddings().register_forward_pre_hook(select)
     try:
-        yield
+        yield seen
     finally:
         hook.remove()
 
 
-def token_logprobs(model: CausalModel, batch: Batch) -> Tensor:
-    """[N] log-probability of each target of a batch, in nats.
+def predict(model: CausalModel, batch: Batch) -> Predictions:
+    """Logits and hidden states before each target of a batch.
 
     Rows are padded at the right and attention is causal, so no real token sees the padding and
     no attention mask is needed.
     """
+    with _only_at(model, batch.predicts) as seen:
+        logits = model(input_ids=batch.ids, use_cache=False).logits
+    return Predictions(logits.float(), seen[0])
+
+
+def token_logprobs(model: CausalModel, batch: Batch) -> Tensor:
+    """[N] log-probability of each target of a batch, in nats."""
+    return logprobs_of(predict(model, batch).logits, batch.targets)
+
+
+def logprobs_of(logits: Tensor, targets: Tensor) -> Tensor:
+    """[N] log-probability of each target, in nats.
+
+    Args:
+        logits: [N, V].
+        targets: [N] ids.
+    """
     from torch.nn.functional import cross_entropy
 
-    with _logits_only_at(model, batch.predicts):
-        logits = model(input_ids=batch.ids, use_cache=False).logits
-    return -cross_entropy(logits.float(), batch.targets, reduction="none")
+    return -cross_entropy(logits, targets, reduction="none")
 
 
 def answer_sums(values: Tensor, batch: Batch) -> AnswerLogProbs:
@@ -65,7 +97,7 @@ def answer_sums(values: Tensor, batch: Batch) -> AnswerLogProbs:
 
     Args:
         values: [N], in the order of `batch.targets`.
-        batch: the batch that they belong to.
+        batch: of pairs, as `make_batch` lays them out.
     """
     rows = values.new_zeros(2 * batch.pairs).index_add(0, batch.rows, values)
     return AnswerLogProbs(rows[: batch.pairs], rows[batch.pairs :])

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
 from contracts.errors import JobFailed
 from contracts.model import Stored
 from contracts.names import Digest
-from training.models.folders import save_policy
-from training.models.protocols import CausalModel, Tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch.nn import Parameter
     from torch.optim import Optimizer
 
 OPTIMIZER = "optimizer.safetensors"
@@ -24,14 +24,20 @@ TRAINING = "training.json"
 
 
 class TrainingState(Stored):
-    """`training.json`: where a training stands. The order of data follows from seed and step."""
+    """`training.json`: where a training stands. The order of data follows from seed and place."""
 
-    step: int = Field(ge=0, description="Optimiser steps done.")
+    step: int = Field(ge=0, description="Units done of the whole recipe, or left out by its end.")
+    lesson: int = Field(0, ge=0, description="Which step of the recipe, counted from 0.")
+    done: int = Field(ge=0, description="Of it: optimiser steps, or iterations.")
+    finished: bool = Field(description="Whether that step of the recipe is over.")
+    beginning: Digest = Field(description="Manifest of the policy that it began from.")
+    memory: dict[str, list[float]] = Field({}, description="What it has to remember besides.")
     seed: int
     fingerprint: Digest = Field(description="Of all that the weights depend on, the step apart.")
     python_generator: list[int] = Field(description="Mersenne Twister words, position last.")
     numpy_position: int
-    metrics: dict[str, float] = Field({})
+    metrics: dict[str, float] = Field({}, description="Of this step of the recipe.")
+    earlier: dict[str, float] = Field({}, description="Of those before it.")
 
     @classmethod
     def read(cls, folder: Path) -> TrainingState:
@@ -44,56 +50,54 @@ class TrainingState(Stored):
         path = folder / TRAINING
         return cls.from_bytes(path.read_bytes(), where=str(path))
 
+    def write(self, folder: Path) -> None:
+        """Write it into an existing folder."""
+        (folder / TRAINING).write_bytes(self.to_bytes())
 
-def save_training(
-    folder: Path,
-    *,
-    model: CausalModel,
-    tokenizer: Tokenizer,
-    optimizer: Optimizer,
-    step: int,
-    seed: int,
-    fingerprint: str,
-    metrics: dict[str, float],
-) -> None:
-    """Write policy, optimiser, generators and place into an existing folder.
 
-    Raises:
-        JobFailed: a weight is not finite; such a checkpoint is never written.
-    """
+class Generators(NamedTuple):
+    """Where Python's and numpy's generators stand, as far as JSON holds it."""
+
+    python: list[int]
+    numpy_position: int
+
+
+def save_generators(folder: Path) -> Generators:
+    """Write the generators' states; the small parts are returned, to go into `TrainingState`."""
     import numpy as np
     import torch
     from safetensors.torch import save_file
 
-    refuse_unfinite(model, step)
-    save_policy(folder, model, tokenizer)
-    save_file(_optimizer_tensors(model, optimizer), folder / OPTIMIZER)
     _, words, position, _, _ = np.random.get_state()
-    generators = {
+    tensors = {
         "torch": torch.get_rng_state(),
         "numpy": torch.from_numpy(np.asarray(words).astype("int64")),
     }
-    save_file(generators, folder / GENERATORS)
-    state = TrainingState(
-        step=step,
-        seed=seed,
-        fingerprint=fingerprint,
-        python_generator=list(random.getstate()[1]),
-        numpy_position=int(position),
-        metrics=metrics,
-    )
-    (folder / TRAINING).write_bytes(state.to_bytes())
+    save_file(tensors, folder / GENERATORS)
+    return Generators(list(random.getstate()[1]), int(position))
 
 
-def refuse_unfinite(model: CausalModel, step: int) -> None:
-    """Make sure that every weight is a number.
+def save_optimizer(folder: Path, parameters: Mapping[str, Parameter], optimizer: Optimizer) -> None:
+    """Write the moments of every parameter, by name; each must have been stepped."""
+    from safetensors.torch import save_file
+
+    tensors: dict[str, Tensor] = {
+        f"{name}/{part}": optimizer.state[parameter][part].detach().contiguous()
+        for name, parameter in parameters.items()
+        for part in _PARTS
+    }
+    save_file(tensors, folder / OPTIMIZER)
+
+
+def refuse_unfinite(parameters: Mapping[str, Parameter], step: int) -> None:
+    """Make sure that every weight is a number; such a checkpoint is never written.
 
     Raises:
         JobFailed: names the first that is not.
     """
     import torch
 
-    for name, weight in model.named_parameters():
+    for name, weight in parameters.items():
         if not bool(torch.isfinite(weight).all()):
             raise JobFailed(
                 f"{name} holds NaN or infinity after step {step}; nothing was saved. "
@@ -101,16 +105,21 @@ def refuse_unfinite(model: CausalModel, step: int) -> None:
             )
 
 
-def load_optimizer(folder: Path, model: CausalModel, optimizer: Optimizer) -> None:
+def load_optimizer(folder: Path, parameters: Mapping[str, Parameter], optimizer: Optimizer) -> None:
     """Give a fresh optimiser the moments of a verified checkpoint.
 
+    Args:
+        folder: the checkpoint.
+        parameters: in the order in which the optimiser was given them.
+        optimizer: over exactly these.
+
     Raises:
-        JobFailed: the file does not hold the moments of this model's parameters.
+        JobFailed: the file does not hold the moments of these parameters.
     """
     from safetensors.torch import load_file
 
     tensors = load_file(folder / OPTIMIZER)
-    names = [name for name, _ in model.named_parameters()]
+    names = list(parameters)
     expected = {f"{name}/{part}" for name in names for part in _PARTS}
     if set(tensors) != expected:
         raise JobFailed(f"{folder / OPTIMIZER} is not of this model")
@@ -137,11 +146,3 @@ def load_generators(folder: Path, state: TrainingState) -> None:
 
 
 _PARTS = ("step", "exp_avg", "exp_avg_sq")
-
-
-def _optimizer_tensors(model: CausalModel, optimizer: Optimizer) -> dict[str, Tensor]:
-    tensors = {}
-    for name, parameter in model.named_parameters():
-        for part in _PARTS:
-            tensors[f"{name}/{part}"] = optimizer.state[parameter][part].detach().contiguous()
-    return tensors

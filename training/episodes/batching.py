@@ -1,12 +1,12 @@
-"""Pairs as padded tensors, a few of like length at a time."""
+"""Rows of tokens as padded tensors, a few of like length at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from training.episodes.encoding import Answer, EncodedPair
+from training.episodes.encoding import EncodedPair, Row
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -15,76 +15,97 @@ BATCH_TOKENS = 6144
 """Padded tokens of a forward pass; more gains nothing on a CPU and costs memory."""
 
 
+class Sized(Protocol):
+    """What becomes one or more rows of a batch."""
+
+    @property
+    def length(self) -> int:
+        """Tokens of its longest row."""
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+
+
 @dataclass(frozen=True)
 class Batch:
-    """Rows of branches: first all chosen, then all rejected, of the same pairs.
+    """Rows, and which of their tokens are targets.
 
     Attributes:
-        pairs: P, the number of pairs; there are 2·P rows.
-        ids: [2P, T] token ids, padded at the right.
-        predicts: [2P, T] bool: whether the token *after* this position is one to learn.
+        ids: [R, T] token ids, padded at the right.
+        predicts: [R, T] bool: whether the token *after* this position is one to learn.
         targets: [N] the tokens to learn, row by row.
         rows: [N] row of each target.
+        places: [N] place of each target within its row.
     """
 
-    pairs: int
     ids: Tensor
     predicts: Tensor
     targets: Tensor
     rows: Tensor
+    places: Tensor
+
+    @property
+    def pairs(self) -> int:
+        """P of a batch of pairs, whose 2·P rows are first all chosen, then all rejected."""
+        return int(self.ids.shape[0]) // 2
 
 
-def groups_by_length(
-    pairs: Sequence[EncodedPair], *, tokens: int = BATCH_TOKENS
-) -> list[list[int]]:
-    """Cut pairs into groups of like length.
+def groups_by_length(items: Sequence[Sized], *, tokens: int = BATCH_TOKENS) -> list[list[int]]:
+    """Cut items into groups of like length.
 
     Args:
-        pairs: what to group.
-        tokens: most padded tokens of a group, both branches counted; a pair that is longer by
-            itself stands alone.
+        items: what to group.
+        tokens: most padded tokens of a group; an item that is longer by itself stands alone.
 
     Returns:
-        Groups of indices, the longest pairs first; each index once.
+        Groups of indices, the longest items first; each index once.
     """
-    order = sorted(range(len(pairs)), key=lambda index: (-pairs[index].length, index))
+    order = sorted(range(len(items)), key=lambda index: (-items[index].length, index))
     groups: list[list[int]] = []
-    width = 0
+    room = 0
     for index in order:
-        if not groups or 2 * width * (len(groups[-1]) + 1) > tokens:
+        if not groups or room < items[index].height:
             groups.append([])
-            width = pairs[index].length
+            room = tokens // items[index].length
         groups[-1].append(index)
+        room -= items[index].height
     return groups
 
 
 def make_batch(pairs: Sequence[EncodedPair], *, pad: int, device: str = "cpu") -> Batch:
-    """Pad pairs to the longest branch.
-
-    Masks come from lengths, never from the padding's id, which may be the end token's.
+    """Pad pairs to the longest branch: first all chosen, then all rejected, of the same pairs.
 
     Args:
         pairs: at least one.
         pad: id that fills the right side.
         device: where the tensors shall be.
     """
+    branches = [pair.branch(pair.chosen) for pair in pairs]
+    branches += [pair.branch(pair.rejected) for pair in pairs]
+    return make_rows(branches, pad=pad, device=device)
+
+
+def make_rows(rows: Sequence[Row], *, pad: int, device: str = "cpu") -> Batch:
+    """Pad rows to the longest.
+
+    Masks come from lengths, never from the padding's id, which may be the end token's. A row's
+    first token is never a target, as nothing stands before it.
+
+    Args:
+        rows: at least one.
+        pad: id that fills the right side.
+        device: where the tensors shall be.
+    """
     import torch
 
-    branches = [(pair.prompt, pair.chosen) for pair in pairs]
-    branches += [(pair.prompt, pair.rejected) for pair in pairs]
-    width = max(pair.length for pair in pairs)
-    ids = torch.full((len(branches), width), pad, dtype=torch.long)
-    predicts = torch.zeros((len(branches), width), dtype=torch.bool)
-    for row, (prompt, answer) in enumerate(branches):
-        _fill(ids[row], predicts[row], prompt, answer)
-    rows, columns = predicts.nonzero(as_tuple=True)
-    targets = ids[rows, columns + 1]
-    return Batch(len(pairs), *(part.to(device) for part in (ids, predicts, targets, rows)))
-
-
-def _fill(ids: Tensor, predicts: Tensor, prompt: tuple[int, ...], answer: Answer) -> None:
-    import torch
-
-    start, end = len(prompt), len(prompt) + len(answer.ids)
-    ids[:end] = torch.tensor(prompt + answer.ids, dtype=torch.long)
-    predicts[start - 1 : end - 1] = torch.tensor(answer.learn, dtype=torch.bool)
+    width = max(row.length for row in rows)
+    ids = torch.full((len(rows), width), pad, dtype=torch.long)
+    predicts = torch.zeros((len(rows), width), dtype=torch.bool)
+    for place, row in enumerate(rows):
+        ids[place, : row.length] = torch.tensor(row.ids, dtype=torch.long)
+        predicts[place, : row.length - 1] = torch.tensor(row.learn[1:], dtype=torch.bool)
+    found, before = predicts.nonzero(as_tuple=True)
+    places = before + 1
+    targets = ids[found, places]
+    return Batch(*(part.to(device) for part in (ids, predicts, targets, found, places)))

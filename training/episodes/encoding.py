@@ -1,13 +1,14 @@
-"""Pairs as token ids: the prompt once, both answers after it, a mark on every sampled token."""
+"""Pairs and episodes as token ids: the prompt once, and a mark on every sampled token."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contracts.errors import JobFailed
+from training.episodes.rendering import Messages, Rendering, Segment, sampled_length
 from training.models.protocols import Tokenizer
-from trajectories.pair import Message, Pair
+from trajectories.pair import Pair
+from trajectories.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,29 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Row:
+    """A whole sequence.
+
+    Attributes:
+        ids: token ids, at least one.
+        learn: for each, whether it is one to learn (1) or not (0).
+    """
+
+    ids: tuple[int, ...]
+    learn: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        """Tokens."""
+        return len(self.ids)
+
+    @property
+    def height(self) -> int:
+        """It is one row of a batch."""
+        return 1
+
+
+@dataclass(frozen=True)
 class EncodedPair:
     """A pair whose two branches share the prompt's ids exactly."""
 
@@ -37,20 +61,26 @@ class EncodedPair:
         return len(self.prompt) + max(len(self.chosen.ids), len(self.rejected.ids))
 
     @property
+    def height(self) -> int:
+        """Its branches are two rows of a batch."""
+        return 2
+
+    @property
     def distinct(self) -> bool:
         """Whether anything tells the answers apart, as far as the context reaches."""
         return self.chosen != self.rejected
 
+    def branch(self, answer: Answer) -> Row:
+        """The prompt, and one of its answers."""
+        return Row(self.prompt + answer.ids, (0,) * len(self.prompt) + answer.learn)
+
 
 @dataclass(frozen=True)
 class Truncations:
-    """How many pairs did not fit the context as they were."""
+    """How many pairs or episodes did not fit the context as they were."""
 
     prompts: int = 0
     answers: int = 0
-
-
-_Segment = tuple[str, int]
 
 
 def encode_pairs(
@@ -69,25 +99,66 @@ def encode_pairs(
     Raises:
         JobFailed: the chat template is not of that kind.
     """
-    texts: list[str] = []
-    places: list[tuple[list[_Segment], list[_Segment], list[_Segment]]] = []
-    for pair in pairs:
-        prompt = [(_render(tokenizer, pair.prompt, opens=True), 0)]
-        branches = tuple(_segments(tokenizer, pair.prompt, answer) for answer in _answers(pair))
-        places.append((prompt, *branches))  # type: ignore[arg-type]
-        texts += [text for part in places[-1] for text, _ in part]
-    tokens = iter(_tokenise(tokenizer, texts))
+    conversations = [(pair.prompt, (pair.chosen, pair.rejected)) for pair in pairs]
     encoded = []
     cut_prompts = cut_answers = 0
-    for prompt_part, chosen_part, rejected_part in places:
-        prompt_ids = _joined(prompt_part, tokens, None).ids
-        chosen = _joined(chosen_part, tokens, tokenizer.eos_token_id)
-        rejected = _joined(rejected_part, tokens, tokenizer.eos_token_id)
-        made = fit(prompt_ids, chosen, rejected, context=context)
-        cut_prompts += len(made.prompt) < len(prompt_ids)
+    for prompt, (chosen, rejected) in encode_answers(conversations, tokenizer):
+        made = fit(prompt, chosen, rejected, context=context)
+        cut_prompts += len(made.prompt) < len(prompt)
         cut_answers += made.chosen != chosen or made.rejected != rejected
         encoded.append(made)
     return encoded, Truncations(cut_prompts, cut_answers)
+
+
+def encode_trajectories(
+    trajectories: Sequence[Trajectory], tokenizer: Tokenizer, *, context: int
+) -> tuple[list[Row], Truncations]:
+    """Render, tokenise and fit episodes; what the assistant says in them is learnt.
+
+    Args:
+        trajectories: what to encode.
+        tokenizer: see `encode_pairs`.
+        context: longest row in tokens, at least 2.
+
+    Raises:
+        JobFailed: the chat template changes earlier text when a message is added.
+    """
+    conversations = [(one.opening, (one.play,)) for one in trajectories]
+    rows = []
+    cut_prompts = cut_answers = 0
+    for prompt, (answer,) in encode_answers(conversations, tokenizer):
+        made = fit(prompt, answer, answer, context=context)
+        cut_prompts += len(made.prompt) < len(prompt)
+        cut_answers += made.chosen != answer
+        rows.append(made.branch(made.chosen))
+    return rows, Truncations(cut_prompts, cut_answers)
+
+
+def encode_answers(
+    conversations: Sequence[tuple[Messages, tuple[Messages, ...]]], tokenizer: Tokenizer
+) -> list[tuple[tuple[int, ...], list[Answer]]]:
+    """Token ids of prompts and of the answers to each, before anything is cut.
+
+    Args:
+        conversations: prompts, each with its answers.
+        tokenizer: see `encode_pairs`.
+
+    Raises:
+        JobFailed: the chat template changes earlier text when a message is added.
+    """
+    rendering = Rendering(tokenizer)
+    prompts = [rendering.prompt(prompt) for prompt, _ in conversations]
+    segments = [
+        [rendering.segments(prompt, answer) for answer in answers]
+        for prompt, answers in conversations
+    ]
+    rendering.tokenise(prompts)
+    rendering.tokenise(piece.text for answers in segments for one in answers for piece in one)
+    end = tokenizer.eos_token_id
+    return [
+        (tuple(rendering.tokens(prompt)), [_joined(one, rendering, end) for one in answers])
+        for prompt, answers in zip(prompts, segments, strict=True)
+    ]
 
 
 def fit(prompt: tuple[int, ...], chosen: Answer, rejected: Answer, *, context: int) -> EncodedPair:
@@ -108,62 +179,14 @@ def _head(answer: Answer, most: int) -> Answer:
     return Answer(answer.ids[:most], answer.learn[:most])
 
 
-def _answers(pair: Pair) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    return pair.chosen, pair.rejected
-
-
-def _render(tokenizer: Tokenizer, messages: Sequence[Message], *, opens: bool) -> str:
-    plain = [{"role": message.role, "content": message.content} for message in messages]
-    return tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=opens)
-
-
-def _segments(
-    tokenizer: Tokenizer, prompt: Sequence[Message], answer: Sequence[Message]
-) -> list[_Segment]:
-    """Cut an answer's text where sampled and given text meet."""
-    so_far = list(prompt)
-    rendered = _render(tokenizer, so_far, opens=True)
-    segments: list[_Segment] = []
-    for index, message in enumerate(answer):
-        so_far.append(message)
-        following = answer[index + 1] if index + 1 < len(answer) else None
-        opens = following is not None and following.role == "assistant"
-        closed = _render(tokenizer, so_far, opens=False)
-        longer = _render(tokenizer, so_far, opens=True) if opens else closed
-        if not closed.startswith(rendered) or not longer.startswith(closed):
-            raise JobFailed(
-                "the tokenizer's chat template changes earlier text when a message is added, so "
-                "its answers cannot be told from their prompts; use an append-only template"
-            )
-        learn = int(message.role == "assistant")
-        segments.append((closed[len(rendered) :], learn))
-        if opens:
-            segments.append((longer[len(closed) :], 0))
-        rendered = longer
-    return segments
-
-
-def _tokenise(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
-    if not texts:
-        return []
-    return tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
-
-
-def _joined(segments: list[_Segment], tokens: Iterator[list[int]], end: int | None) -> Answer:
+def _joined(segments: list[Segment], rendering: Rendering, end: int | None) -> Answer:
     ids: list[int] = []
     learn: list[int] = []
-    for _, sampled in segments:
-        piece = next(tokens)
-        stop = _after_end(piece, end) if sampled else 0
+    for text, sampled in segments:
+        piece = rendering.tokens(text)
+        stop = sampled_length(piece, end) if sampled else 0
         ids += piece
         learn += [1] * stop + [0] * (len(piece) - stop)
     last = max((place for place, mark in enumerate(learn, 1) if mark), default=len(ids))
     keep = last if end is not None else len(ids)
     return Answer(tuple(ids[:keep]), tuple(learn[:keep]))
-
-
-def _after_end(piece: list[int], end: int | None) -> int:
-    """Length of what the policy samples: up to its end token, not what a template adds after."""
-    if end is None or end not in piece:
-        return len(piece)
-    return len(piece) - piece[::-1].index(end)

@@ -1,34 +1,32 @@
-"""One training, from loading to the last step: what it has, where it stands, how it goes on."""
+"""One training, from loading to its end: the recipe's lessons in turn, and what is saved of them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
-from contracts.errors import ContractBroken, DataUnusable
+from contracts.errors import ContractBroken
 from contracts.model import canonical_json, digest
-from contracts.pipeline import Dpo
-from training.algorithms.dpo import AnswerLogProbs
-from training.algorithms.learner import Figures, Learner, make_optimizer
+from contracts.pipeline import Step
 from training.algorithms.state import (
     TrainingState,
     load_generators,
     load_optimizer,
-    save_training,
+    refuse_unfinite,
+    save_generators,
+    save_optimizer,
 )
 from training.assignment import Assignment
 from training.checkpoints.resuming import newest_complete
 from training.checkpoints.series import Place, Series
-from training.episodes.artifact import HELD_OUT, TRAIN, read_pairs_of
-from training.episodes.encoding import EncodedPair, encode_pairs
-from training.episodes.order import batch_at
 from training.events import Advance, Event, Materials
+from training.lessons.curriculum import begin, beginning_damaged, keep_beginning, kept_beginning
+from training.lessons.curve import Curve, is_a_point
+from training.lessons.lesson import Beginning, Classroom, Lesson
+from training.lessons.play_look import PlayLook
 from training.models.folders import load_model, load_tokenizer, pad_of, save_policy
 from training.models.runtime import prepare_runtime
-from training.phases.held_out_look import HeldOutLook, looks_at
-from training.phases.reference import ReferenceCache
 from training.stopwatch import Stopwatch
 
 logger = logging.getLogger(__name__)
@@ -38,7 +36,6 @@ class TrainingRun:
     """The state of one attempt's training.
 
     Attributes:
-        step: optimiser steps done.
         stopped: whether it ended early because it was asked to.
         resumed_from: the checkpoint that it went on from, in words.
         notes: what an operator should know.
@@ -47,103 +44,152 @@ class TrainingRun:
 
     def __init__(self, assignment: Assignment, materials: Materials) -> None:
         self.assignment = assignment
-        self.start: Path = materials["start"]
-        self.episodes: Path = materials["episodes"]
-        self.step = 0
         self.stopped = False
         self.resumed_from = ""
         self.notes: list[str] = []
         self.watch = Stopwatch()
-        self._figures: dict[str, float] = {}
-        self._counts: dict[str, float] = {}
+        self._start: Path = materials["start"]
+        self._episodes: Path = materials["episodes"]
+        self._number = 0
+        self._earlier: dict[str, float] = {}
+        self._saved_at = 0
 
     @property
-    def recipe(self) -> Dpo:
-        """The round's hyperparameters."""
+    def recipes(self) -> tuple[Step, ...]:
+        """The round's steps."""
         return self.assignment.plan.pipeline.rounds[self.assignment.spec.round - 1].optimize
 
-    def load(self) -> Iterator[Event]:
-        """Load data and reference, then the start or the newest checkpoint.
+    @property
+    def steps(self) -> int:
+        """Units of all lessons: optimiser steps and iterations."""
+        return sum(_size(recipe) for recipe in self.recipes)
 
-        Raises:
-            DataUnusable: within the context, no pair's answers differ.
-        """
-        yield Advance("Loading the policy", steps=self.recipe.steps)
+    @property
+    def step(self) -> int:
+        """Units gone through, or left out by a lesson that ended early."""
+        return sum(_size(recipe) for recipe in self.recipes[: self._number]) + self._lesson.done
+
+    def load(self) -> Iterator[Event]:
+        """Load the policy, from the start or the newest checkpoint, and the lesson it is at."""
+        yield Advance("Loading the policy", steps=self.steps)
         with self.watch.stage("imports"):
-            self._device = prepare_runtime(self.assignment)
-        with self.watch.stage("data"):
-            self._tokenizer = load_tokenizer(self.start)
-            self._pad = pad_of(self._tokenizer)
-            self._pairs, look = self._encode()
+            device = prepare_runtime(self.assignment)
         with self.watch.stage("loading"):
             place = self._newest_checkpoint()
-            self._model = load_model(place.folder if place else self.start, device=self._device)
-        with self.watch.stage("reference"):
-            cache = ReferenceCache(self.assignment, self.start, self._device, self._pad)
-            parts = {"train": self._pairs, "held_out": look}
-            self._reference = yield from cache.get(parts, None if place else self._model)
-        self._look = HeldOutLook(look, self._reference["held_out"], self._pad, self._device)
-        self._learner = Learner(
-            self._model,
-            make_optimizer(self._model, self.recipe),
-            self.recipe,
-            self._pad,
-            self._device,
-        )
+            folder = place.folder if place else self._start
+            tokenizer = load_tokenizer(self._start)
+            self._room = Classroom(
+                assignment=self.assignment,
+                episodes=self._episodes,
+                model=load_model(folder, device=device),
+                tokenizer=tokenizer,
+                pad=pad_of(tokenizer),
+                device=device,
+                watch=self.watch,
+                asked_to_stop=self.assignment.stop_mark.exists,
+            )
+            self._curve = Curve(self.assignment.spec.run, folder)
+        self._look = PlayLook(self._room)
         if place:
-            yield self._resume(place)
+            yield from self._resume(place)
+        else:
+            yield from self._begin(0)
 
     def train(self) -> Iterator[Event]:
-        """Go on to the last step, with a checkpoint every so often and one at the end."""
-        if self.step < self.recipe.steps:
-            self._look_at_held_out()
-        while self.step < self.recipe.steps and not self.stopped:
-            with self.watch.stage("training"):
-                self._report_step(self._one_step())
-            if looks_at(self.step, self.recipe.steps):
-                self._look_at_held_out()
-            yield Advance("Training", self.step, self.recipe.steps, dict(self._figures))
-            self.stopped = self._asked_to_stop()
-            if self.stopped or self._checkpoint_is_due():
-                self._save()
+        """Go through what is left, with checkpoints every so often and at a lesson's end."""
+        yield from self._go_on()
+        while not self.stopped and self._number + 1 < len(self.recipes):
+            yield from self._next()
+            yield from self._go_on()
 
     def write_policy(self, folder: Path) -> None:
-        """Write model and tokenizer as a folder that `from_pretrained` loads."""
-        save_policy(folder, self._model, self._tokenizer)
+        """Write model and tokenizer as a folder that `from_pretrained` loads, and the curve."""
+        save_policy(folder, self._room.model, self._room.tokenizer)
+        self._curve.write(folder)
 
     def metrics(self) -> dict[str, float]:
-        """The last figures, and how much was learnt from."""
-        return self._figures | self._counts | {"steps": float(self.step)}
+        """The last figures, and how much was learnt from; `steps` counts units really done.
 
-    def _encode(self) -> tuple[list[EncodedPair], list[EncodedPair]]:
-        context = self.assignment.plan.pipeline.model.context
-        encoded, cut = encode_pairs(
-            read_pairs_of(self.episodes, TRAIN), self._tokenizer, context=context
-        )
-        pairs = [pair for pair in encoded if pair.distinct]
-        if not pairs:
-            raise DataUnusable(
-                f"within model.context of {context} tokens no pair's answers differ; raise it"
-            )
-        self._counts = {
-            "train_pairs": float(len(pairs)),
-            "train_pairs_alike": float(len(encoded) - len(pairs)),
-            "train_prompts_cut": float(cut.prompts),
-            "train_answers_cut": float(cut.answers),
+        Of a lesson before the last, figures have its algorithm's name in front: `sft_loss`.
+        """
+        lesson = self._lesson
+        return self._earlier | lesson.figures | lesson.counts | {"steps": float(self.step)}
+
+    def _begin(self, number: int) -> Iterator[Event]:
+        """Start a lesson with the policy as it is."""
+        start = Beginning(self._start, self.assignment.input("start").manifest)
+        beginning = start if number == 0 else self._keep_beginning(number)
+        self._number = number
+        self._lesson = begin(self.recipes[number], self._room, beginning)
+        yield from self._lesson.prepare(fresh=True)
+        if number == 0:
+            self._look_at_play("before")
+
+    def _keep_beginning(self, number: int) -> Beginning:
+        with self.watch.stage("checkpoints"):
+            return keep_beginning(self._series, number, self.write_policy, step=self.step)
+
+    def _next(self) -> Iterator[Event]:
+        lesson, name = self._lesson, self.recipes[self._number].algorithm
+        figures = lesson.figures | lesson.counts
+        self._earlier |= {f"{name}_{figure}": value for figure, value in figures.items()}
+        yield from self._begin(self._number + 1)
+
+    def _go_on(self) -> Iterator[Event]:
+        lesson = self._lesson
+        if not lesson.finished:
+            lesson.open()
+        while not lesson.finished and not self.stopped:
+            done = lesson.done
+            for _ in lesson.advance():
+                yield self._sign()
+            if lesson.done > done:
+                self._note_the_unit()
+            yield self._sign()
+            self.stopped = self._room.asked_to_stop()
+            if self.stopped or lesson.finished or lesson.done % lesson.checkpoint_every == 0:
+                self._save()
+
+    def _note_the_unit(self) -> None:
+        lesson = self._lesson
+        if lesson.finished:
+            self._look_at_play("after")
+        if lesson.finished or is_a_point(lesson.done, lesson.size):
+            self._add_point()
+
+    def _look_at_play(self, when: str) -> None:
+        self._lesson.figures |= self._look.at(when)
+        if when == "before" and self._look.plays:
+            self._add_point()
+
+    def _add_point(self) -> None:
+        place = {
+            "round": self.assignment.spec.round,
+            "lesson": self._number + 1,
+            "algorithm": self.recipes[self._number].algorithm,
+            "done": self._lesson.done,
+            "step": self.step,
         }
-        held_out = read_pairs_of(self.episodes, HELD_OUT)[: HeldOutLook.PAIRS]
-        look, _ = encode_pairs(held_out, self._tokenizer, context=context)
-        return pairs, look
+        self._curve.add(place, self._lesson.figures)
+
+    def _sign(self) -> Advance:
+        stage = "Training"
+        if len(self.recipes) > 1:
+            name = self.recipes[self._number].algorithm
+            stage = f"Training by {name}, {self._number + 1} of {len(self.recipes)}"
+        return Advance(stage, self.step, self.steps, dict(self._lesson.figures))
 
     def _fingerprint(self) -> str:
-        spec = self.assignment.spec
+        spec, pipeline = self.assignment.spec, self.assignment.plan.pipeline
+        world = pipeline.environment
         return digest(
             canonical_json(
                 {
                     "start": spec.inputs["start"].manifest,
                     "episodes": spec.inputs["episodes"].manifest,
-                    "recipe": self.recipe.model_dump(mode="json"),
-                    "context": self.assignment.plan.pipeline.model.context,
+                    "recipes": [recipe.model_dump(mode="json") for recipe in self.recipes],
+                    "environment": world.model_dump(mode="json") if world else None,
+                    "context": pipeline.model.context,
                     "seed": self.assignment.seed,
                 }
             )
@@ -168,58 +214,56 @@ class TrainingRun:
             return str(error)
         if state.fingerprint != self._fingerprint():
             return "it is of another start, other data or another recipe"
-        return None
+        return beginning_damaged(self._series, state.lesson, state.beginning)
 
-    def _resume(self, place: Place) -> Event:
+    def _resume(self, place: Place) -> Iterator[Event]:
         state = TrainingState.read(place.folder)
-        load_optimizer(place.folder, self._model, self._learner.optimizer)
+        self._number = state.lesson
+        self._earlier = dict(state.earlier)
+        start = Beginning(self._start, state.beginning)
+        beginning = kept_beginning(self._series, state.lesson, state.beginning) or start
+        self._lesson = begin(self.recipes[state.lesson], self._room, beginning)
+        yield from self._lesson.prepare(fresh=False)
+        self._lesson.restore(place.folder, state.memory)
+        load_optimizer(place.folder, self._lesson.parameters, self._lesson.optimizer)
         load_generators(place.folder, state)
-        self.step = state.step
-        self._figures = dict(state.metrics)
+        self._lesson.done = state.done
+        self._lesson.figures = dict(state.metrics)
+        self._saved_at = self.step
         self.resumed_from = str(place)
         logger.info("going on from %s", place)
-        return Advance(f"Going on from {place}", self.step, self.recipe.steps, dict(self._figures))
-
-    def _one_step(self) -> Figures:
-        indices = batch_at(
-            self.step,
-            pairs=len(self._pairs),
-            batch_size=self.recipe.batch_size,
-            seed=self.assignment.seed,
-        )
-        reference = self._reference["train"]
-        return self._learner.step(
-            self.step,
-            [self._pairs[index] for index in indices],
-            AnswerLogProbs(reference.chosen[indices], reference.rejected[indices]),
-        )
-
-    def _report_step(self, figures: Figures) -> None:
-        self.step += 1
-        self._figures |= asdict(figures)
-
-    def _look_at_held_out(self) -> None:
-        with self.watch.stage("looking at held-out pairs"):
-            self._figures |= self._look.at(self._model, self.recipe)
-
-    def _asked_to_stop(self) -> bool:
-        return self.assignment.stop_mark.exists()
-
-    def _checkpoint_is_due(self) -> bool:
-        return self.step % self.recipe.checkpoint_every == 0 or self.step == self.recipe.steps
+        yield Advance(f"Going on from {place}", self.step, self.steps, dict(state.metrics))
 
     def _save(self) -> None:
-        def fill(folder: Path) -> None:
-            save_training(
-                folder,
-                model=self._model,
-                tokenizer=self._tokenizer,
-                optimizer=self._learner.optimizer,
-                step=self.step,
-                seed=self.assignment.seed,
-                fingerprint=self._fingerprint(),
-                metrics=self._figures,
-            )
-
+        if self.step == self._saved_at:
+            return
         with self.watch.stage("checkpoints"):
-            self._series.save(self.step, fill)
+            self._series.save(self.step, self._fill)
+        self._saved_at = self.step
+
+    def _fill(self, folder: Path) -> None:
+        lesson = self._lesson
+        refuse_unfinite(lesson.parameters, self.step)
+        self.write_policy(folder)
+        save_optimizer(folder, lesson.parameters, lesson.optimizer)
+        memory = lesson.save(folder)
+        generators = save_generators(folder)
+        state = TrainingState(
+            step=self.step,
+            lesson=self._number,
+            done=lesson.done,
+            finished=lesson.finished,
+            beginning=lesson.beginning.manifest,
+            memory=memory,
+            seed=self.assignment.seed,
+            fingerprint=self._fingerprint(),
+            python_generator=generators.python,
+            numpy_position=generators.numpy_position,
+            metrics=lesson.figures,
+            earlier=self._earlier,
+        )
+        state.write(folder)
+
+
+def _size(recipe: Step) -> int:
+    return recipe.iterations if recipe.algorithm == "ppo" else recipe.steps

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.errors import JobFailed
 from contracts.pipeline import Dpo
+from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.logprobs import answer_sums, token_logprobs
 from training.algorithms.schedule import learning_rate
@@ -19,9 +18,6 @@ from training.models.protocols import CausalModel
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.optim import Optimizer
-
-LOSS_MAX = 1_000.0
-"""Nats a pair and unit of the terms' weights; DPO begins at log 2, far below."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +41,13 @@ class _Part(NamedTuple):
 
 
 @dataclass
-class Learner:
+class DpoLearner:
     """A policy, the optimiser that moves it, and how.
 
     Attributes:
         model: a causal language model with dropout off.
         optimizer: over the model's parameters.
-        recipe: the round's hyperparameters.
+        recipe: the hyperparameters.
         pad: id of the padding.
         device: where the model is.
     """
@@ -76,17 +72,11 @@ class Learner:
         Raises:
             JobFailed: the loss or the gradient is not finite, or the loss is absurd.
         """
-        from torch.nn.utils import clip_grad_norm_
-
+        recipe = self.recipe
         rate = learning_rate(
-            number,
-            peak=self.recipe.learning_rate,
-            warmup=self.recipe.warmup_steps,
-            steps=self.recipe.steps,
+            number, peak=recipe.learning_rate, warmup=recipe.warmup_steps, steps=recipe.steps
         )
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.zero_grad(set_to_none=True)
+        begin_step(self.optimizer, rate)
         parts = []
         chosen_tokens = sum(sum(pair.chosen.learn) for pair in pairs)
         for indices in groups_by_length(pairs):
@@ -96,10 +86,14 @@ class Learner:
             part.loss.backward()  # type: ignore[no-untyped-call]
             parts.append(_Part(part.loss.detach(), part.gap.detach()))
         figures = _figures(parts)
-        norm = float(clip_grad_norm_(self.model.parameters(), self.recipe.gradient_clip))
-        sound = LOSS_MAX * (1 + self.recipe.chosen_nll_weight)
-        refuse_unsound(number + 1, figures.loss, norm, rate=rate, limit=sound)
-        self.optimizer.step()
+        sound = LOSS_MAX * (1 + recipe.chosen_nll_weight)
+        end_step(
+            self.optimizer,
+            step=number + 1,
+            loss=figures.loss,
+            clip=recipe.gradient_clip,
+            limit=sound,
+        )
         return figures
 
     def _part(
@@ -125,34 +119,3 @@ def _figures(parts: Sequence[_Part]) -> Figures:
         reward_accuracy=float((gap > 0).float().mean()),
         margin=float(gap.mean()),
     )
-
-
-def refuse_unsound(
-    step: int, loss: float, gradient_norm: float, *, rate: float, limit: float = LOSS_MAX
-) -> None:
-    """End a training that has left the ground, before its weights are touched or saved.
-
-    Args:
-        step: counted from 1.
-        loss: in nats.
-        gradient_norm: before clipping.
-        rate: the step's learning rate.
-        limit: largest loss that can be sound.
-
-    Raises:
-        JobFailed: loss or gradient are not finite, or the loss is over its limit.
-    """
-    if math.isfinite(loss) and math.isfinite(gradient_norm) and loss <= limit:
-        return
-    raise JobFailed(
-        f"the loss is {loss:g} and the gradient's norm {gradient_norm:g} at step {step}; nothing "
-        f"of this step was kept. Lower learning_rate (it was {rate:g}) or gradient_clip, or "
-        "raise warmup_steps"
-    )
-
-
-def make_optimizer(model: CausalModel, recipe: Dpo) -> Optimizer:
-    """AdamW without weight decay: the reference already holds the policy near its start."""
-    from torch.optim import AdamW
-
-    return AdamW(model.parameters(), lr=recipe.learning_rate, weight_decay=0.0)

@@ -16,6 +16,7 @@ from training.checkpoints.folders import commit_folder
 from training.checkpoints.manifests import hold_to_manifest, read_manifest
 from training.episodes.encoding import EncodedPair
 from training.events import Advance, Event
+from training.lessons.lesson import Beginning
 from training.models.folders import load_model
 from training.models.protocols import CausalModel
 
@@ -29,13 +30,13 @@ Reference = dict[str, AnswerLogProbs]
 class ReferenceCache:
     """Kept in the workspace under a name that says all that the figures depend on.
 
-    That is the starting policy, the token ids (so data, tokenizer, template, truncation and
-    context), the precision, and the versions of torch and transformers.
+    That is the policy that the lesson began from, the token ids (so data, tokenizer, template,
+    truncation and context), the precision, and the versions of torch and transformers.
     """
 
-    def __init__(self, assignment: Assignment, start: Path, device: str, pad: int) -> None:
+    def __init__(self, assignment: Assignment, beginning: Beginning, device: str, pad: int) -> None:
         self._assignment = assignment
-        self._start = start
+        self._beginning = beginning
         self._device = device
         self._pad = pad
 
@@ -44,7 +45,7 @@ class ReferenceCache:
 
         Args:
             parts: pairs by name.
-            model: the starting policy where it is loaded already.
+            model: the policy that the lesson began from, where it is loaded already.
 
         Returns:
             Sums by the names of `parts`.
@@ -53,16 +54,20 @@ class ReferenceCache:
         kept = _read(folder)
         if kept is not None:
             return kept
-        policy = model if model is not None else load_model(self._start, device=self._device)
+        policy = model if model is not None else self._load()
         made: Reference = {}
         total = sum(len(pairs) for pairs in parts.values())
         for name, pairs in parts.items():
+            made[name] = _of_none()
             yield Advance(f"Scoring {total} pairs with the starting policy")
             for scores in score_groups(policy, pairs, pad=self._pad, device=self._device):
                 made[name] = scores.sums
                 yield Advance(f"Scoring {total} pairs with the starting policy")
         self._keep(folder, made)
         return made
+
+    def _load(self) -> CausalModel:
+        return load_model(self._beginning.folder, device=self._device)
 
     def _name(self, parts: Parts) -> str:
         import torch
@@ -72,7 +77,7 @@ class ReferenceCache:
             name: [[pair.prompt, pair.chosen.ids, pair.rejected.ids] for pair in pairs]
             for name, pairs in parts.items()
         }
-        start = self._assignment.input("start").manifest
+        start = self._beginning.manifest
         precision = ["float32", self._device, torch.__version__, transformers.__version__]
         return digest(canonical_json([start, precision, ids]))[:16]
 
@@ -90,6 +95,12 @@ class ReferenceCache:
             kind="checkpoint",
             run=self._assignment.spec.run,
         )
+
+
+def _of_none() -> AnswerLogProbs:
+    import torch
+
+    return AnswerLogProbs(torch.zeros(0), torch.zeros(0))
 
 
 def _read(folder: Path) -> Reference | None:

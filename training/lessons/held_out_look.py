@@ -38,7 +38,9 @@ class HeldOutLook:
         self._device = device
 
     def at(self, model: CausalModel, recipe: Dpo) -> dict[str, float]:
-        """Accuracy as the gate counts it, and the preference loss."""
+        """Accuracy as a gate of pairs counts it, and the preference loss; nothing without pairs."""
+        if not self._pairs:
+            return {}
         scores = score(model, self._pairs, pad=self._pad, device=self._device)
         gap = preference_gap(scores.sums, self._reference)
         losses = dpo_losses(gap, beta=recipe.beta, label_smoothing=recipe.label_smoothing)

@@ -1,0 +1,66 @@
+"""One optimiser step of supervised learning, in as many forward passes as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from contracts.pipeline import Sft
+from training.algorithms.descent import begin_step, end_step
+from training.algorithms.logprobs import token_logprobs
+from training.algorithms.schedule import learning_rate
+from training.algorithms.sft import share_of_loss
+from training.episodes.batching import groups_by_length, make_rows
+from training.episodes.encoding import Row
+from training.models.protocols import CausalModel
+
+if TYPE_CHECKING:
+    from torch.optim import Optimizer
+
+
+@dataclass
+class SftLearner:
+    """A policy, the optimiser that moves it, and how.
+
+    Attributes:
+        model: a causal language model with dropout off.
+        optimizer: over the model's parameters.
+        recipe: the hyperparameters.
+        pad: id of the padding.
+        device: where the model is.
+    """
+
+    model: CausalModel
+    optimizer: Optimizer
+    recipe: Sft
+    pad: int
+    device: str = "cpu"
+
+    def step(self, number: int, rows: Sequence[Row]) -> float:
+        """Learn from one batch.
+
+        Args:
+            number: of the step, counted from 0.
+            rows: the batch.
+
+        Returns:
+            Its loss in nats a token, a mean over the whole batch's tokens, before the step.
+
+        Raises:
+            JobFailed: the loss or the gradient is not finite, or the loss is absurd.
+        """
+        recipe = self.recipe
+        rate = learning_rate(
+            number, peak=recipe.learning_rate, warmup=recipe.warmup_steps, steps=recipe.steps
+        )
+        begin_step(self.optimizer, rate)
+        tokens = sum(sum(row.learn) for row in rows)
+        total = 0.0
+        for indices in groups_by_length(rows):
+            batch = make_rows([rows[i] for i in indices], pad=self.pad, device=self.device)
+            loss = share_of_loss(token_logprobs(self.model, batch), tokens=tokens)
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += float(loss.detach())
+        end_step(self.optimizer, step=number + 1, loss=total, clip=recipe.gradient_clip)
+        return total

@@ -1,0 +1,98 @@
+"""Learning from pairs by DPO."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from contracts.errors import DataUnusable
+from contracts.pipeline import Dpo
+from training.algorithms.descent import make_optimizer
+from training.algorithms.dpo import AnswerLogProbs
+from training.algorithms.dpo_learner import DpoLearner
+from training.episodes.artifact import HELD_OUT, TRAIN, read_pairs_of
+from training.episodes.encoding import EncodedPair, encode_pairs
+from training.episodes.order import batch_at
+from training.events import Event
+from training.lessons.held_out_look import HeldOutLook, looks_at
+from training.lessons.lesson import Beginning, Classroom, Lesson
+from training.lessons.reference import ReferenceCache
+
+
+class DpoLesson(Lesson):
+    """Pairs, held to the policy that the lesson began from."""
+
+    def __init__(self, room: Classroom, beginning: Beginning, recipe: Dpo) -> None:
+        super().__init__(room, beginning)
+        self.recipe = recipe
+        self.size = recipe.steps
+        self.checkpoint_every = recipe.checkpoint_every
+
+    def prepare(self, *, fresh: bool) -> Iterator[Event]:
+        """Read the pairs, and score them with the policy that the lesson began from.
+
+        Raises:
+            DataUnusable: within the context, no pair's answers differ.
+        """
+        room = self.room
+        with room.watch.stage("data"):
+            self._pairs, look = self._encode()
+        with room.watch.stage("reference"):
+            cache = ReferenceCache(room.assignment, self.beginning, room.device, room.pad)
+            parts = {"train": self._pairs, "held_out": look}
+            self._reference = yield from cache.get(parts, room.model if fresh else None)
+        self._look = HeldOutLook(look, self._reference["held_out"], room.pad, room.device)
+        self.optimizer = make_optimizer(room.model.parameters())
+        self._learner = DpoLearner(room.model, self.optimizer, self.recipe, room.pad, room.device)
+
+    def open(self) -> None:
+        """Look at held-out pairs."""
+        self._look_at_held_out()
+
+    def advance(self) -> Iterator[None]:
+        """One optimiser step."""
+        yield from ()
+        with self.room.watch.stage("training"):
+            self._one_step()
+        if looks_at(self.done, self.size):
+            self._look_at_held_out()
+
+    def _one_step(self) -> None:
+        indices = batch_at(
+            self.done,
+            pairs=len(self._pairs),
+            batch_size=self.recipe.batch_size,
+            seed=self.room.assignment.seed,
+        )
+        reference = self._reference["train"]
+        figures = self._learner.step(
+            self.done,
+            [self._pairs[index] for index in indices],
+            AnswerLogProbs(reference.chosen[indices], reference.rejected[indices]),
+        )
+        self.done += 1
+        self.figures |= asdict(figures)
+
+    def _look_at_held_out(self) -> None:
+        with self.room.watch.stage("looking at held-out pairs"):
+            self.figures |= self._look.at(self.room.model, self.recipe)
+
+    def _encode(self) -> tuple[list[EncodedPair], list[EncodedPair]]:
+        context = self.room.context
+        encoded, cut = encode_pairs(
+            read_pairs_of(self.room.episodes, TRAIN), self.room.tokenizer, context=context
+        )
+        pairs = [pair for pair in encoded if pair.distinct]
+        if not pairs:
+            raise DataUnusable(
+                f"within model.context of {context} tokens no pair's answers differ; raise it"
+            )
+        self.counts = {
+            "train_pairs": float(len(pairs)),
+            "train_pairs_alike": float(len(encoded) - len(pairs)),
+            "train_prompts_cut": float(cut.prompts),
+            "train_answers_cut": float(cut.answers),
+        }
+        held_out = read_pairs_of(self.room.episodes, HELD_OUT)[: HeldOutLook.PAIRS]
+        look, _ = encode_pairs(held_out, self.room.tokenizer, context=context)
+        return pairs, look
