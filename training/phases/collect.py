@@ -53,19 +53,16 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     """Make the artifacts `episodes` and `start`; `initial` on a pipeline's first run.
 
-    In a round that plays there is the artifact `rollouts` too.
+    `rollouts` as well, in a round that plays.
     """
-    for event in _lay_down(assignment, materials):
-        if isinstance(event, Done):
-            yield from and_play(assignment, event)
-        else:
-            yield event
-
-
-def _lay_down(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     if assignment.spec.round > 1:
-        yield _hand_on(assignment)
-        return
+        done = _hand_on(assignment)
+    else:
+        done = yield from _read(assignment, materials)
+    yield from and_play(assignment, done)
+
+
+def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None, Done]:
     watch = Stopwatch()
     pipeline = assignment.plan.pipeline
     dropped = Dropped()
@@ -75,15 +72,14 @@ def _lay_down(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     with watch.stage("pairing"):
         made = dropped.learnable(pipeline)
     if not any(made):
-        yield _nothing(dropped, watch)
-        return
+        return _nothing(dropped, watch)
     require_enough(made, pipeline)
     episodes = write_episodes(assignment.folder / "episodes", made, run=assignment.spec.run)
     start, exports = yield from _start(assignment, materials, made, watch)
     if pipeline.environment is not None:
         logged = made.demonstrations
         require_room(pipeline.environment, pipeline.model.context, folder_of(start), logged)
-    yield Done(
+    return Done(
         artifacts={"episodes": episodes, START: start},
         exports=exports,
         metrics=dropped.metrics() | counts(made),
