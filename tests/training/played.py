@@ -88,7 +88,8 @@ class Misbehaving(GuessNumber):
         return made
 
     def step(self, text: str) -> Step:
-        wrong = self._misbehave() if self._where == "step" else None
+        here = self._where == "step" or (self._where == "guess" and text != "-")
+        wrong = self._misbehave() if here else None
         return super().step(text) if wrong is None else wrong
 
     def _misbehave(self) -> Any:

@@ -52,7 +52,7 @@ def and_play(assignment: Assignment, done: Done) -> Iterator[Event]:
     game = _Game(assignment, rollouts, pipeline.environment, done.artifacts["start"])
     ref = yield from game.play()
     if ref is None:
-        yield Stopped(game.tally.episodes)
+        yield Stopped(game.done)
         return
     yield replace(
         done,
@@ -68,7 +68,8 @@ class _Game:
     """One attempt at a round's rollouts.
 
     Attributes:
-        tally: of the episodes played so far, and at the end of all in their order.
+        tally: of the episodes that this attempt played, and at the end of all in their order.
+        done: episodes that are kept.
         watch: where the time went.
         resumed_from: what an earlier attempt had played, in words.
     """
@@ -86,6 +87,7 @@ class _Game:
         self._start = start
         self._lost: list[str] = []
         self.tally = Tally()
+        self.done = 0
         self.watch = Stopwatch()
         self.resumed_from = ""
 
@@ -95,7 +97,10 @@ class _Game:
         parts = parts_of(self._plans(), PART)
         shelf = Shelf(self._assignment.series / f"played-{self._fingerprint()}", spec.run)
         missing = [part for part in parts if not shelf.holds(part.number)]
-        yield self._advance(self._note_resumed(parts, missing))
+        self.done = self._rollouts.episodes - sum(len(part.plans) for part in missing)
+        if self.done:
+            self.resumed_from = f"{self.done} episodes of an earlier attempt"
+        yield self._advance()
         with self.watch.stage("playing"):
             stopped = yield from self._play(missing, shelf)
         if stopped:
@@ -117,30 +122,23 @@ class _Game:
         return [*self._lost, *([counted] if self.tally.failed else [])]
 
     def _play(self, missing: list[Part], shelf: Shelf) -> Generator[Event, None, bool]:
-        before = self._rollouts.episodes - sum(len(part.plans) for part in missing)
         for event in play_parts(self._order(), missing, players=self._rollouts.actors):
             if isinstance(event, Played):
                 shelf.put(event.part.number, event.episodes)
+                self.done += len(event.episodes)
                 for episode in event.episodes:
                     self.tally.add(episode)
             elif isinstance(event, Lost):
                 self._lost.append(_lost(event))
-            yield self._advance(before)
+            yield self._advance()
             if self._assignment.stop_mark.exists():
                 return True
         return False
 
-    def _advance(self, before: int) -> Advance:
+    def _advance(self) -> Advance:
         figures = self.tally.figures()
         shown = {name: value for name, value in figures.items() if name in _SHOWN}
-        done = before + self.tally.episodes
-        return Advance("Playing", done, self._rollouts.episodes, shown)
-
-    def _note_resumed(self, parts: list[Part], missing: list[Part]) -> int:
-        had = self._rollouts.episodes - sum(len(part.plans) for part in missing)
-        if len(missing) < len(parts):
-            self.resumed_from = f"{had} episodes of an earlier attempt"
-        return had
+        return Advance("Playing", self.done, self._rollouts.episodes, shown)
 
     def _plans(self) -> list[EpisodePlan]:
         spec = self._assignment.spec
