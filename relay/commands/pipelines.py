@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.commands.endings import FAILED
 from relay.commands.invocation import Invocation, command
 from relay.commands.voice import draw, give, table, talk
+
+if TYPE_CHECKING:
+    from contracts.pipeline import Pipeline
+    from relay.console.pipeline_file import FileProblem
 
 app = typer.Typer(no_args_is_help=True, help="Register recipes and look at them.")
 
@@ -31,10 +35,9 @@ def apply(
     before, after}]}; of a faulty file {name: null, outcome: refused, problems: [{line, column,
     field, problem}]}.
     """
-    from relay.console.pipeline_file import read_pipeline
     from relay.console.registering import apply as register
 
-    found = read_pipeline(file.read_text(encoding="utf-8", errors="replace"))
+    found = _read(file)
     if isinstance(found, list):
         for problem in found:
             talk(f"{file}:{problem}")
@@ -51,6 +54,23 @@ def apply(
     if applied.changes:
         rows = [(one.field, _shown(one.before), _shown(one.after)) for one in applied.changes]
         table([("field", ""), ("before", ""), ("after", "")], rows)
+
+
+def _read(file: Path) -> Pipeline | list[FileProblem]:
+    from relay.console.environment_checking import check
+    from relay.console.pipeline_file import problem_of, read_pipeline
+
+    text = file.read_text(encoding="utf-8", errors="replace")
+    found = read_pipeline(text)
+    if isinstance(found, list) or found.environment is None:
+        return found
+    fault = check(found.environment)
+    if fault is None:
+        return found
+    if fault.certain:
+        return [problem_of(text, fault.field, fault.problem)]
+    talk(f"{problem_of(text, fault.field, fault.problem)}; the job will look again")
+    return found
 
 
 def list_(at: Invocation) -> None:

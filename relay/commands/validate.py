@@ -12,7 +12,7 @@ from relay.commands.invocation import Invocation
 from relay.commands.voice import draw, give, talk
 
 if TYPE_CHECKING:
-    from contracts.pipeline import DataRules
+    from contracts.pipeline import Pipeline
     from trajectories.validating import Verdict
 
 
@@ -36,11 +36,19 @@ def validate(
     Ends with 1 when a run could not learn from it.
 
     JSON: {ok, reason, remedy, format, evidence, records, usable, rejected, problems: [{line,
-    field, problem, remedy}], problem_count, training, held_out}.
+    field, problem, remedy}], problem_count, training, held_out, demonstrations}: pairs to learn
+    from, pairs held out, and episodes to learn from.
     """
+    from contracts.pipeline import DataRules
     from trajectories.validating import validate as judge
 
-    verdict = judge(file, name=str(file), rules=_rules(at, pipeline))
+    recipe = _recipe(at, pipeline)
+    verdict = judge(
+        file,
+        name=str(file),
+        rules=recipe.data if recipe else DataRules(),
+        plays=recipe.environment is not None if recipe else None,
+    )
     if at.json:
         give(verdict.model_dump(mode="json"))
     else:
@@ -48,14 +56,14 @@ def validate(
     raise typer.Exit(0 if verdict.ok else FAILED)
 
 
-def _rules(at: Invocation, pipeline: str | None) -> DataRules:
+def _recipe(at: Invocation, pipeline: str | None) -> Pipeline | None:
     from contracts import layout
     from contracts.errors import PipelineInvalid
-    from contracts.pipeline import DataRules, Pipeline
+    from contracts.pipeline import Pipeline
     from relay.console.pipeline_file import read_pipeline
 
     if pipeline is None:
-        return DataRules()
+        return None
     path = Path(pipeline)
     if path.is_file():
         found = read_pipeline(path.read_text(encoding="utf-8", errors="replace"))
@@ -63,9 +71,9 @@ def _rules(at: Invocation, pipeline: str | None) -> DataRules:
             for problem in found:
                 talk(f"{path}:{problem}")
             raise PipelineInvalid(f"{path} is no pipeline")
-        return found.data
+        return found
     body = at.plane.pipeline_bytes(pipeline)
-    return Pipeline.from_bytes(body, where=layout.pipeline(pipeline)).data
+    return Pipeline.from_bytes(body, where=layout.pipeline(pipeline))
 
 
 def _draw(file: Path, verdict: Verdict) -> None:
@@ -76,8 +84,8 @@ def _draw(file: Path, verdict: Verdict) -> None:
     draw(Text.assemble(mark, (str(file), "bold"), f"  {verdict.reason}"))
     facts = Table.grid(padding=(0, 2))
     facts.add_row("  format", verdict.format or "none", Text(verdict.evidence, style="dim"))
-    kept = f"{verdict.training} to learn from, {verdict.held_out} held out"
-    facts.add_row("  records", f"{verdict.usable} of {verdict.records} usable", Text(kept, "dim"))
+    usable = f"{verdict.usable} of {verdict.records} usable"
+    facts.add_row("  records", usable, Text(_use(verdict), "dim"))
     draw(facts)
     if verdict.problems:
         from relay.console.problems_drawing import problems_table
@@ -85,3 +93,10 @@ def _draw(file: Path, verdict: Verdict) -> None:
         draw(problems_table(verdict.problems, verdict.problem_count))
     if not verdict.ok:
         draw(Text.assemble(("What to do: ", "bold"), verdict.remedy))
+
+
+def _use(verdict: Verdict) -> str:
+    pairs = f"{verdict.training:,} pairs to learn from, {verdict.held_out:,} held out"
+    if not verdict.demonstrations:
+        return pairs
+    return f"{verdict.demonstrations:,} episodes and {pairs}"

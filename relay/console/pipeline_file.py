@@ -53,6 +53,19 @@ def read_pipeline(text: str) -> Pipeline | list[FileProblem]:
     return _validated(root)
 
 
+def problem_of(text: str, field: str, problem: str) -> FileProblem:
+    """A problem that was found later, with the place of its field.
+
+    Args:
+        text: of a file that could be read as a pipeline.
+        field: its path, with dots; the nearest part of it that the file has gives the place.
+        problem: what is wrong with it.
+    """
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    node = root and _find(root, field.split("."), "")[0]
+    return _at(node, field, problem)
+
+
 def _validated(root: yaml.MappingNode) -> Pipeline | list[FileProblem]:
     loader = yaml.SafeLoader("")
     try:
@@ -112,6 +125,8 @@ def _of_field(root: yaml.MappingNode, item: Any) -> FileProblem:  # noqa: ANN401
 def _words(item: Any, name: str) -> str:  # noqa: ANN401 - pydantic's item
     if item["type"] == "missing":
         return "is missing"
+    if item["type"] == "union_tag_not_found":
+        return f"{item['ctx']['discriminator'].strip(chr(39))} is missing"
     if item["type"] == "extra_forbidden":
         close = difflib.get_close_matches(name, _known_fields(), n=1)
         return "is not a field" + (f"; did you mean {close[0]}?" if close else "")
