@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from training.episodes.rendering import Messages, Rendering, Segment, sampled_length
+from training.episodes.rendering import Rendering, Segment
 from training.models.protocols import Tokenizer
-from trajectories.pair import Pair
+from trajectories.pair import Message, Pair
 from trajectories.trajectory import Trajectory
+
+
+_Turns = tuple[Message, ...]
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def encode_trajectories(
 
 
 def encode_answers(
-    conversations: Sequence[tuple[Messages, tuple[Messages, ...]]], tokenizer: Tokenizer
+    conversations: Sequence[tuple[_Turns, tuple[_Turns, ...]]], tokenizer: Tokenizer
 ) -> list[tuple[tuple[int, ...], list[Answer]]]:
     """Token ids of prompts and of the answers to each, before anything is cut.
 
@@ -147,16 +150,16 @@ def encode_answers(
         JobFailed: the chat template changes earlier text when a message is added.
     """
     rendering = Rendering(tokenizer)
-    prompts = [rendering.prompt(prompt) for prompt, _ in conversations]
+    prompts = [Segment(rendering.prompt(prompt), sampled=False) for prompt, _ in conversations]
     segments = [
         [rendering.segments(prompt, answer) for answer in answers]
         for prompt, answers in conversations
     ]
     rendering.tokenise(prompts)
-    rendering.tokenise(piece.text for answers in segments for one in answers for piece in one)
+    rendering.tokenise(piece for answers in segments for one in answers for piece in one)
     end = tokenizer.eos_token_id
     return [
-        (tuple(rendering.tokens(prompt)), [_joined(one, rendering, end) for one in answers])
+        (rendering.piece(prompt).ids, [_joined(one, rendering, end) for one in answers])
         for prompt, answers in zip(prompts, segments, strict=True)
     ]
 
@@ -182,11 +185,10 @@ def _head(answer: Answer, most: int) -> Answer:
 def _joined(segments: list[Segment], rendering: Rendering, end: int | None) -> Answer:
     ids: list[int] = []
     learn: list[int] = []
-    for text, sampled in segments:
-        piece = rendering.tokens(text)
-        stop = sampled_length(piece, end) if sampled else 0
-        ids += piece
-        learn += [1] * stop + [0] * (len(piece) - stop)
+    for segment in segments:
+        piece = rendering.piece(segment)
+        ids += piece.ids
+        learn += [1] * piece.sampled + [0] * (len(piece.ids) - piece.sampled)
     last = max((place for place, mark in enumerate(learn, 1) if mark), default=len(ids))
     keep = last if end is not None else len(ids)
     return Answer(tuple(ids[:keep]), tuple(learn[:keep]))

@@ -26,7 +26,7 @@ class CausalModel(Protocol):
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]: ...  # noqa: D102
 
-    def get_output_embeddings(self) -> Any: ...  # noqa: D102
+    def get_output_embeddings(self) -> Any: ...  # noqa: ANN401, D102 - as transformers says
 
     def save_pretrained(self, folder: Path, *, max_shard_size: str) -> None: ...  # noqa: D102
 

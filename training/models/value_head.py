@@ -23,12 +23,13 @@ def make_value_head(model: CausalModel, *, device: str = "cpu") -> Linear:
         device: where it shall be.
     """
     import torch
-    from torch.nn import Linear, init
+    from torch.nn import Linear, Parameter
 
     width = model.get_output_embeddings().weight.shape[1]
-    head = torch.nn.utils.skip_init(Linear, width, 1, device=device, dtype=torch.float32)
-    init.zeros_(head.weight)
-    init.zeros_(head.bias)
+    # Made without memory first: making it for real would draw from torch's generator.
+    head = Linear(width, 1, device="meta")
+    head.weight = Parameter(torch.zeros(1, width, device=device))
+    head.bias = Parameter(torch.zeros(1, device=device))
     return head
 
 

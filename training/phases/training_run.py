@@ -1,4 +1,4 @@
-"""One training, from loading to its end: the recipe's lessons in turn, and what is saved of them."""
+"""One training, from loading to its end: the recipe's lessons in turn, and what is saved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from training.checkpoints.series import Place, Series
 from training.events import Advance, Event, Materials
 from training.lessons.curriculum import begin, beginning_damaged, keep_beginning, kept_beginning
 from training.lessons.curve import Curve, is_a_point
-from training.lessons.lesson import Beginning, Classroom, Lesson
+from training.lessons.lesson import Beginning, Classroom
 from training.lessons.play_look import PlayLook
 from training.models.folders import load_model, load_tokenizer, pad_of, save_policy
 from training.models.runtime import prepare_runtime
