@@ -1,6 +1,7 @@
 """The losses of PPO against values computed elsewhere, closed forms and derivatives."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -100,6 +101,6 @@ def test_the_rate_climbs_over_the_warm_up_and_falls_linearly_to_a_fifth() -> Non
     rates = [iteration_rate(at, peak=1.0, warmup=3, iterations=11) for at in range(11)]
     assert rates[:4] == pytest.approx([1 / 3, 2 / 3, 1, 1])
     assert rates[-1] == pytest.approx(0.2)
-    falls = [before - after for before, after in zip(rates[3:], rates[4:], strict=False)]
+    falls = [before - after for before, after in pairwise(rates[3:])]
     assert falls == pytest.approx([0.8 / 7] * 7)
     assert iteration_rate(0, peak=1.0, warmup=0, iterations=1) == 1

@@ -10,7 +10,6 @@ from training.models.protocols import Tokenizer
 from trajectories.pair import Message, Pair
 from trajectories.trajectory import Trajectory
 
-
 _Turns = tuple[Message, ...]
 
 
