@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import JobFailed
-from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.descent import refuse_unsound
+from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.schedule import learning_rate
 
 

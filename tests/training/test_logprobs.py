@@ -6,8 +6,8 @@ from tiny_policy import PAD, random_model, random_pairs
 from torch import Tensor
 
 from contracts.pipeline import Dpo
-from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.descent import make_optimizer
+from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner
 from training.algorithms.logprobs import answer_sums, score, token_logprobs
 from training.episodes import batching
