@@ -27,7 +27,6 @@ def test_all_pairs_of_a_real_sharegpt_file_are_usable() -> None:
         ("reason_tool_use_demo_50.jsonl", 50, "single conversations"),
         ("v1_dpo_demo.jsonl", 10, "chosen_messages and rejected_messages"),
         ("mllm_demo.json", 6, "single conversations"),
-        ("tau_airline_60.json", 60, "episodes of an agent"),
     ],
 )
 def test_a_real_file_of_another_kind_is_refused_by_what_it_is(
