@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from conftest import BUCKET
+from job_objects import BUCKET
 from stories import EVALUATED, RUN, T0, at, attempt, record, result
 
 from contracts import layout, ledger
