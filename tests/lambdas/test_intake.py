@@ -294,16 +294,20 @@ def test_a_refused_version_stays_refused_though_its_pipeline_comes_to_be(world: 
     assert world.runs("later") == []
 
 
-def test_sweep_knows_of_a_pipeline_before_anything_waits_for_it(world: World) -> None:
+@pytest.mark.parametrize("crash_at", [1, 2])
+def test_sweep_knows_of_a_pipeline_before_anything_waits_for_it(
+    world: World, crash_at: int
+) -> None:
     """A crash right after the drop was recorded must not leave a pipeline unseen."""
     world.upload("incoming/tone/a.jsonl", GOOD)
-    world.faults.arm(2, "after")
+    world.faults.arm(crash_at, "after")
     world.deliver_all()
     assert world.faults.crashed
-    assert len(world.ledger.drops.waiting("tone", limit=9)) == 1
+    waiting = world.ledger.drops.waiting("tone", limit=9)
+    assert len(waiting) == crash_at - 1
     world.mail = []
     world.sweep()
-    assert [run.status for run in world.runs("tone")] == ["OPEN"]
+    assert [run.status for run in world.runs("tone")] == ["OPEN"] * len(waiting)
 
 
 def test_a_burst_that_waits_when_its_run_is_planned_is_in_one_run(world: World) -> None:
