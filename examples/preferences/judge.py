@@ -4,7 +4,7 @@
 
 FOLDER is what `from_pretrained` loads, PAIRS a JSON Lines file of prompt, chosen and rejected
 as lists of messages. Prints, as one JSON object, in how many of the held-out pairs the chosen
-answer is the likelier one.
+answer is the likelier one per token, with the 95 % Wilson interval of that share.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,14 @@ def log_probability(
     prompt: list[dict[str, str]],
     answer: list[dict[str, str]],
 ) -> float:
-    """Sum of the answer's token log-probabilities given the prompt, in nats."""
+    """Mean log-probability of the answer's tokens given the prompt, in nats."""
     asked = encode(tokenizer, prompt, asks=True)
     whole = encode(tokenizer, prompt + answer, asks=False)
     if whole[: len(asked)] != asked:
         raise SystemExit("the chat template does not keep the prompt as the answer's beginning")
     logits = model(input_ids=torch.tensor([whole])).logits[0, :-1].float()
     scores = logits.log_softmax(-1)[range(len(whole) - 1), whole[1:]]
-    return float(scores[len(asked) - 1 :].sum())
+    return float(scores[len(asked) - 1 :].mean())
 
 
 def judge(folder: Path, pairs: Path, share: float) -> dict[str, float]:
@@ -62,7 +63,22 @@ def judge(folder: Path, pairs: Path, share: float) -> dict[str, float]:
         > log_probability(model, tokenizer, pair["prompt"], pair["rejected"])
         for pair in held_out
     )
-    return {"accuracy": right / len(held_out), "right": right, "pairs": len(held_out)}
+    low, high = wilson(right, len(held_out))
+    return {
+        "accuracy": right / len(held_out),
+        "low": low,
+        "high": high,
+        "right": right,
+        "pairs": len(held_out),
+    }
+
+
+def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share (E. B. Wilson, 1927)."""
+    share, weight = right / of, z * z / of
+    centre = (share + weight / 2) / (1 + weight)
+    reach = z * math.sqrt(share * (1 - share) / of + weight / (4 * of)) / (1 + weight)
+    return centre - reach, centre + reach
 
 
 def main() -> None:

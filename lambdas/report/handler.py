@@ -8,10 +8,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from contracts import layout
-from contracts.errors import ServiceUnavailable
 from lambdas.batch import work_off
-from lambdas.logic.close_run import close_run
 from lambdas.logic.execution_event import ended_run
+from lambdas.logic.hear_end import hear_end
 from lambdas.logic.hear_job import hear_progress, hear_result
 from lambdas.logic.notification import ObjectCreated, created_objects, read_body
 from lambdas.observing import logger, metrics
@@ -23,14 +22,8 @@ def hear(message: str) -> None:
     body = read_body(message)
     run = ended_run(body)
     if run is not None:
-        plane = control_plane()
-        state = plane.executions.describe(run)
-        if state is not None and state.status == "RUNNING":
-            raise ServiceUnavailable(
-                f"run {run} ended, but its execution is still shown as running"
-            )
-        close_run(run, state, plane)
-        logger.info("execution ended", run=run)
+        heard = hear_end(run, control_plane())
+        logger.info("execution ended", run=run, heard=heard)
         return
     for created in created_objects(body):
         hear_object(created)

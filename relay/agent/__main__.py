@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
+from contracts.errors import ContractBroken
 from relay.agent.agent import OUTSIDE_ERRORS
 from relay.agent.in_flight import InFlight
 from relay.agent.settings import Settings, read
@@ -38,7 +39,7 @@ _CONFLICT = 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run an agent; 0 after SIGTERM, 4 when another agent has the folder."""
+    """Run an agent; 0 after SIGTERM, 1 when its file is damaged, 4 when another has the folder."""
     settings = read(arguments)
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
@@ -52,7 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not free:
             log.error("another agent works in %s", settings.state)
             return _CONFLICT
-        _work(settings, InFlight(settings.state / "in-flight.json"), leaving)
+        try:
+            in_flight = InFlight(settings.state / "in-flight.json")
+        except ContractBroken as error:
+            log.error("%s; look at the jobs in Ray, then remove the file", error)
+            return 1
+        _work(settings, in_flight, leaving)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -164,7 +165,8 @@ def _ending(sight: Sight) -> Ending:
 
 def _last_words(look: JobLook) -> str:
     if look.exit_code is not None and look.exit_code < 0:
-        how = f"was killed by signal {-look.exit_code}"
+        why = " (was memory short?)" if -look.exit_code == signal.SIGKILL else ""
+        how = f"was killed by signal {-look.exit_code}{why}"
     elif look.exit_code is not None:
         how = f"ended with exit code {look.exit_code}"
     else:

@@ -57,7 +57,7 @@ def _outlasting(processes: list[psutil.Process], wait_s: float) -> list[psutil.P
 
 def _lives(process: psutil.Process) -> bool:
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
 

@@ -16,6 +16,8 @@ from relay.agent.ports import JobLook, RayState
 _TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 30.0
 """Ray answers a submission once the job's supervisor is made."""
+_RAYS_OWN = ("Running entrypoint for job", "Job entrypoint command failed")
+"""What Ray adds to a job's output; all else are the job's own words."""
 _STATES: dict[str, RayState] = {
     "PENDING": "PENDING",
     "RUNNING": "RUNNING",
@@ -113,4 +115,5 @@ def ray_token(environ: Mapping[str, str] = os.environ) -> str | None:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    said = [line for line in lines if not line.startswith(_RAYS_OWN)]
+    return said[-1] if said else ""

@@ -27,7 +27,7 @@ def demo(
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Of the first weights and the order of batches. [default: the recipe's]",
+            help="Of the first weights and the order of batches. (default: the recipe's)",
             min=0,
             max=2**31 - 1,
             show_default=False,

@@ -26,7 +26,7 @@ def drop(
     as_: Annotated[
         str | None,
         typer.Option(
-            "--as", help="Its name in the bucket. [default: the file's]", show_default=False
+            "--as", help="Its name in the bucket. (default: the file's)", show_default=False
         ),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it to the end of its run.")] = False,

@@ -68,7 +68,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         Annotated[
             str | None,
             typer.Option(
-                help="Stack of the control plane. [default: Relay]",
+                help="Stack of the control plane. (default: Relay)",
                 envvar="RELAY_STACK",
                 rich_help_panel=_PANEL,
             ),

@@ -23,11 +23,12 @@ def up(at: Invocation) -> None:
     JSON: {folder, stack, environment: variables that point an AWS client at it, outputs}.
     """
     from relay.console.local_stack import settings_for
-    from relay.console.locating import local_root
+    from relay.console.locating import local_root, shut_out_other_aws
     from relay.local import stack
     from relay.local.places import LocalPlaces
 
-    places = LocalPlaces(local_root())
+    shut_out_other_aws()
+    places = LocalPlaces(local_root().resolve())
     settings = settings_for(places, at.stack or "Relay")
     made = stack.up(places, settings, talk)
     if at.json:
@@ -52,7 +53,7 @@ def down(at: Invocation) -> None:
     from relay.local import stack
     from relay.local.places import LocalPlaces
 
-    places = LocalPlaces(local_root())
+    places = LocalPlaces(local_root().resolve())
     stack.down(places, talk)
     if at.json:
         give({"folder": str(places.root), "outcome": "down"})
@@ -70,7 +71,7 @@ def status(at: Invocation) -> None:
     from relay.local import stack
     from relay.local.places import LocalPlaces
 
-    found = stack.status(LocalPlaces(local_root()))
+    found = stack.status(LocalPlaces(local_root().resolve()))
     if at.json:
         give([_json(one) for one in found])
     elif found:

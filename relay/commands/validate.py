@@ -26,7 +26,7 @@ def validate(
         str | None,
         typer.Option(
             help="Whose rules: a pipeline's YAML file, or the name of a registered one. "
-            "[default: every rule's default]",
+            "(default: every rule's default)",
             show_default=False,
         ),
     ] = None,

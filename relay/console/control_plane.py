@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,8 +122,6 @@ def find(wish: Wish) -> ControlPlane:
         NotFound: there is no such stack.
         TryAgain: it is still being created.
     """
-    import os
-
     return connect(locate(wish, os.environ, local_up(local_root())))
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from contracts.errors import PipelineInvalid
 from contracts.pipeline import Pipeline
@@ -19,9 +17,10 @@ from relay.console.control_plane import ControlPlane, connect
 from relay.console.dropping import put, wait_for_run
 from relay.console.errors import ToolError, TryAgain
 from relay.console.following import follow
+from relay.console.interrupts import Interrupts
 from relay.console.leftovers import end_leftovers
 from relay.console.local_stack import CHECKOUT, settings_for
-from relay.console.locating import DEFAULT_STACK, Location
+from relay.console.locating import DEFAULT_STACK, Location, shut_out_other_aws
 from relay.console.pipeline_file import read_pipeline
 from relay.console.policy_download import download
 from relay.console.registering import apply
@@ -33,7 +32,6 @@ from relay.local.places import LocalPlaces
 EXAMPLE = CHECKOUT / "examples" / "preferences"
 PAIRS = EXAMPLE / "pairs.jsonl"
 _LOOK_EVERY_S = 0.5
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Say = Callable[[str], None]
 Watch = Callable[[Iterator[RunStory]], RunStory | None]
@@ -62,21 +60,22 @@ def demonstrate(folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown
     """
     folder.mkdir(parents=True, exist_ok=True)
     places = LocalPlaces((folder / "stack").resolve())
-    with _alone(folder / "lock"), _told_to_end():
+    shut_out_other_aws()
+    with _alone(folder / "lock"), Interrupts() as interrupts:
         try:
-            _tidy(places, lambda _step: None)
-            shutil.rmtree(places.root, ignore_errors=True)
-            stack.up(places, settings_for(places, DEFAULT_STACK), say)
-            say(f"Everything is up: putting {PAIRS.name} into the bucket")
-            return _show(folder, _connected(places), seed, say, watch)
+            with interrupts.heeded():
+                _tidy(places)
+                shutil.rmtree(places.root, ignore_errors=True)
+                stack.up(places, settings_for(places, DEFAULT_STACK), say)
+                say(f"Everything is up: putting {PAIRS.name} into the bucket")
+                where = Location(DEFAULT_STACK, None, places.root, "the demonstration's stack")
+                return _show(folder, connect(where), seed, say, watch)
         finally:
-            with _undisturbed():
+            try:
                 say("Stopping everything")
-                _tidy(places, lambda _step: None)
-
-
-def _connected(places: LocalPlaces) -> ControlPlane:
-    return connect(Location(DEFAULT_STACK, None, places.root, "the demonstration's stack"))
+            finally:
+                # Whoever listened may be gone, as when the terminal was closed.
+                _tidy(places)
 
 
 def _show(folder: Path, plane: ControlPlane, seed: int | None, say: Say, watch: Watch) -> Shown:
@@ -111,8 +110,8 @@ def _current(plane: ControlPlane, pipeline: str) -> PolicyVersion | None:
     return None if version is None else plane.logic.ledger.policies.get(pipeline, version)
 
 
-def _tidy(places: LocalPlaces, say: Say) -> None:
-    stack.down(places, say)
+def _tidy(places: LocalPlaces) -> None:
+    stack.down(places)
     end_leftovers(places)
 
 
@@ -124,29 +123,3 @@ def _alone(path: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise TryAgain(f"another demonstration runs in {path.parent}") from error
         yield
-
-
-@contextmanager
-def _told_to_end() -> Iterator[None]:
-    """Turn every request to end into KeyboardInterrupt, so that all tidy up in one way."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let nothing cut tidying up short: an impatient second Ctrl-C would leave things behind."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

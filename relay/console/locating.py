@@ -15,7 +15,6 @@ from relay.local.stack import environment_of
 DEFAULT_STACK = "Relay"
 LOCAL_ROOT = "RELAY_LOCAL"
 """Environment variable: state folder of the local stack, instead of ./.relay/local."""
-_SHUT_OUT = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,11 @@ def local_up(root: Path) -> Path | None:
 
 def adopt(root: Path, environ: MutableMapping[str, str] = os.environ) -> None:
     """Point this process's SDK at a local stack, and at nothing else."""
-    for name in _SHUT_OUT:
-        environ.pop(name, None)
+    shut_out_other_aws(environ)
     environ.update(environment_of(LocalPlaces(root)))
+
+
+def shut_out_other_aws(environ: MutableMapping[str, str] = os.environ) -> None:
+    """Forget credentials, profiles and endpoints, lest a child of this process goes there."""
+    for name in [name for name in environ if name.startswith("AWS_")]:
+        del environ[name]

@@ -14,7 +14,7 @@ from rich.text import Text
 from contracts.ledger import RUN_ENDED
 from contracts.progress import Progress
 from relay.console.durations import clock, moment
-from relay.console.figures import LIVE, count, figure, outcome_of, sparkline
+from relay.console.figures import LIVE, count, figure, outcome_of, progress_words, sparkline
 from relay.console.story import AttemptStory, RunStory, StateStory
 from relay.console.trail import Trail
 
@@ -107,6 +107,8 @@ class RunDrawing:
         if state.status == "running" and attempt.progress:
             return self._progress(attempt.job, attempt.progress, which)
         done = outcome_of(state.phase, attempt.metrics) if state.phase else ""
+        if not done and attempt.progress and state.status != "done":
+            done = progress_words(attempt.progress)
         resumed = f"went on from {attempt.resumed_from}" if attempt.resumed_from else ""
         return Text(", ".join(filter(None, [which, resumed, done])), style="dim")
 
@@ -185,7 +187,8 @@ def _end(story: RunStory) -> RenderableType | None:
         return Panel(body, border_style="red", padding=(0, 1))
     if story.status == "CANCELLED":
         again = f"`relay retry {story.run}` goes on from the last good handoff"
-        return Text.assemble(("Cancelled: ", "yellow"), f"{story.reason}\n{again}")
+        why = story.reason.removeprefix("Cancelled: ")
+        return Text.assemble(("Cancelled: ", "yellow"), f"{why}\n{again}")
     if story.status == "PUBLISHED":
         where = Text.assemble(("Published version ", "green"), (f"{story.version}", "bold green"))
         uri = Text(story.uri or "", style="dim", no_wrap=True, overflow="ignore")

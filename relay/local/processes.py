@@ -64,7 +64,8 @@ class Processes:
         self._children[name] = child
         with _writing:
             created = psutil.Process(child.pid).create_time()
-            self._write({**self._read(), name: Started(child.pid, created)})
+            others = {key: value for key, value in self._read().items() if key != name}
+            self._write({**others, name: Started(child.pid, created)})
         return child.pid
 
     def run(self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> int:

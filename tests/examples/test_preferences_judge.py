@@ -90,7 +90,7 @@ def test_its_score_is_the_answers_likelihood_as_transformers_computes_it(
     with torch.inference_mode():
         loss = model(input_ids=torch.tensor([start + end]), labels=labels).loss
     score = judge.log_probability(model, tokenizer, prompt, answer)
-    assert score == pytest.approx(-loss.item() * len(end), rel=1e-4)
+    assert score == pytest.approx(-loss.item(), rel=1e-4)
 
 
 def test_it_prints_the_accuracy_of_a_folder_over_the_held_out_pairs(

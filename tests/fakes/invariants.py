@@ -28,6 +28,7 @@ class Invariants:
         self._terminal_states_stay()
         self._a_living_run_has_the_lease()
         self._nothing_is_in_two_runs()
+        self._sweep_knows_of_whatever_waits()
 
     def hold_at_rest(self) -> None:
         """What holds once everything is quiet."""
@@ -72,6 +73,12 @@ class Invariants:
                 lease = self._world.table.items.get((f"PIPELINE#{item['pipeline']}", "LEASE"))
                 assert lease is not None, f"{pk} lives without a lease"
                 assert lease["run"] == item["run"], f"{pk} lives without the lease"
+
+    def _sweep_knows_of_whatever_waits(self) -> None:
+        for pk, sk in self._world.table.items:
+            if sk.startswith("WAITING#"):
+                name = pk.removeprefix("PIPELINE#")
+                assert ("PIPELINES", name) in self._world.table.items, f"{name} is not noted"
 
     def _nothing_is_in_two_runs(self) -> None:
         """A plan speaks for a drop only if the ledger agrees, once the plan was answered."""

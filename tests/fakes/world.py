@@ -14,6 +14,8 @@ import lambdas.report.handler
 import lambdas.submit.handler
 import lambdas.sweep.handler
 from contracts import layout
+from contracts.ledger import AttemptRecord, DropRecord, RunRecord
+from contracts.names import drop_id
 from contracts.pipeline import Pipeline
 from fakes import events
 from fakes.agent import ModelAgent
@@ -123,6 +125,49 @@ class World:
         for queue, body in mail:
             if not self.hand_over(queue, body):
                 self.mail.append((queue, body))
+
+    def drop(self, key: str, version: str) -> DropRecord | None:
+        """What the ledger knows of an upload."""
+        return self.ledger.drops.get(drop_id(self.objects.bucket, key, version))
+
+    def runs(self, pipeline: str) -> list[RunRecord]:
+        """A pipeline's runs, the oldest first."""
+        items = [item for (_, sk), item in sorted(self.table.items.items()) if sk == "RUN"]
+        records = [RunRecord.model_validate(item) for item in items]
+        return [record for record in records if record.pipeline == pipeline]
+
+    def attempts(self, run: str) -> list[AttemptRecord]:
+        """A run's attempts."""
+        return self.ledger.attempts.of_run(run)
+
+    def start_run(self, pipeline: str = "tone") -> str:
+        """Upload a drop and let its run be planned; the run's id."""
+        self.upload(f"incoming/{pipeline}/drop {len(self.objects.versions)}.jsonl", b'{"a": 1}')
+        self.deliver_all()
+        run = self.runs(pipeline)[-1].run
+        self.graph.step(run)
+        return run
+
+    def until(self, run: str, at: str) -> None:
+        """Let everyone work until the run has submitted the job of a phase, or asks `at`."""
+        for _ in range(_QUIET_TURNS):
+            walk = self.graph.walks.get(run)
+            if (
+                walk
+                and walk.at == at
+                and (walk.token is not None or at in {"next", "publish", "keep"})
+            ):
+                return
+            self.move_on()
+        raise AssertionError(f"{run} never came to {at}: {self.graph.walks.get(run)}")
+
+    def end_run(self, run: str) -> None:
+        """Let everyone work until the run is over and closed."""
+        for _ in range(_QUIET_TURNS):
+            self.move_on()
+            if self.ledger.runs.lease(self.executions.inputs[run]) is None:
+                return
+        raise AssertionError(f"{run} did not end")
 
     def sweep(self) -> dict[str, int]:
         found: dict[str, int] = lambdas.sweep.handler.handler({}, None)

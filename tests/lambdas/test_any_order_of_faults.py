@@ -217,5 +217,5 @@ def test_the_invariants_hold_in_any_order_of_faults() -> None:
     long = settings.get_current_profile_name() == "long"
     run_state_machine_as_test(
         ControlPlaneUnderFaults,
-        settings=settings(max_examples=2_000 if long else 60, stateful_step_count=40),
+        settings=settings(max_examples=2_000 if long else 120, stateful_step_count=40),
     )

@@ -7,7 +7,7 @@ from fakes.invariants import Invariants, accepted_or_refused, ledger_without_cur
 from fakes.recipes import pipeline
 from fakes.world import World, using
 
-TURNS = 44
+TURNS = 64
 
 
 class Line:
@@ -36,7 +36,7 @@ class Line:
         self.upload("good.jsonl", b'{"a": 1}\n')
         self.upload("bad.jsonl", b"no json")
         for turn in range(TURNS):
-            world.move_on(finishes=turn % 2 == 0)
+            world.move_on(finishes=turn % 3 == 0)
             if turn == TURNS // 2:
                 self.upload("late.jsonl", b'{"a": 2}\n')
             if world.faults.crashed:

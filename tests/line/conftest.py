@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -86,11 +87,13 @@ class Line:
         machine = self.outputs["StateMachineArn"]
         return machine.replace(":stateMachine:", ":execution:") + f":{run}"
 
-    def waiting_messages(self, queue: str) -> int:
+    def messages_left(self, queue: str) -> int:
+        """Messages that wait in a queue or are being worked off."""
         attributes = self.client("sqs").get_queue_attributes(
             QueueUrl=self.outputs[queue], AttributeNames=["All"]
         )["Attributes"]
-        return int(attributes["ApproximateNumberOfMessages"])
+        names = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+        return sum(int(attributes[name]) for name in names)
 
     def stand_in(self, **how: Any) -> StandIn:
         return StandIn(self.session, self.bucket, self.outputs["JobQueueUrl"], **how)
@@ -103,7 +106,7 @@ def until(look: Callable[[], Any], within_s: float, every_s: float = 0.2) -> Any
         if answer := look():
             return answer
         time.sleep(every_s)
-    raise AssertionError(f"not within {within_s} s: {look.__name__}")
+    raise AssertionError(f"not within {within_s} s: {look}")
 
 
 class _Session:
@@ -111,12 +114,32 @@ class _Session:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
+        self._clients: dict[str, Any] = {}
+        self._turn = threading.Lock()
 
     def client(self, service: str, **fields: Any) -> Any:
+        with self._turn:
+            if service not in self._clients:
+                self._clients[service] = self._connect(service, fields)
+            return self._clients[service]
+
+    def acting_as(self, credentials: dict[str, str]) -> _Session:
+        """The same place, with a role's temporary credentials."""
+        return _Session(
+            {
+                **self._environment,
+                "AWS_ACCESS_KEY_ID": credentials["AccessKeyId"],
+                "AWS_SECRET_ACCESS_KEY": credentials["SecretAccessKey"],
+                "AWS_SESSION_TOKEN": credentials["SessionToken"],
+            }
+        )
+
+    def _connect(self, service: str, fields: dict[str, Any]) -> Any:
         told = self._environment
         session = boto3.session.Session(
             aws_access_key_id=told["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=told["AWS_SECRET_ACCESS_KEY"],
+            aws_session_token=told.get("AWS_SESSION_TOKEN"),
             region_name=told["AWS_REGION"],
         )
         fields.setdefault("config", Config(retries={"mode": "standard", "max_attempts": 5}))

@@ -45,6 +45,7 @@ class StandIn:
     seconds: Callable[[JobSpec], float] = lambda _spec: 0.0
     outcome: Callable[[JobSpec], str] = lambda _spec: "succeeded"
     progress_every_s: float = 1.0
+    may_end: Callable[[], bool] = lambda: True
     seen: list[JobSpec] = field(default_factory=list)
     _closed: threading.Event = field(default_factory=threading.Event)
     _threads: list[threading.Thread] = field(default_factory=list)
@@ -100,9 +101,9 @@ class StandIn:
             )
             self._put(s3, layout.progress(spec.key), progress.to_bytes())
             left = end - time.monotonic()
-            if left <= 0:
+            if left <= 0 and self.may_end():
                 return
-            time.sleep(min(left, self.progress_every_s))
+            time.sleep(min(max(left, 0.2), self.progress_every_s))
 
     def _result(self, s3: Any, spec: JobSpec, started: datetime) -> PhaseResult:
         artifacts = {}

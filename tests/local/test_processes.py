@@ -73,3 +73,14 @@ def test_a_process_that_got_the_same_id_later_is_left_alone(places: LocalPlaces)
     finally:
         stranger.kill()
         stranger.wait()
+
+
+def test_one_that_is_started_again_is_the_last_started(places: LocalPlaces) -> None:
+    processes = Processes(places)
+    for name in ("emulator", "agent"):
+        processes.start(name, ["sleep", "600"], {"PATH": "/usr/bin:/bin"})
+    psutil.Process(processes.pid("emulator")).kill()
+    processes.start("emulator", ["sleep", "600"], {"PATH": "/usr/bin:/bin"})
+    assert processes.names() == ["agent", "emulator"]
+    for name in processes.names():
+        processes.stop(name)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
 import moto
 import pytest
 from botocore.config import Config
+from control_planes import CloudFormation, Ended, Stack
+from job_objects import BUCKET
 
-from contracts import layout
-from contracts.job import JobSpec
-from contracts.model import canonical_json
-from contracts.pipeline import Hardware
+from lambdas.ledger.ledger import Ledger
+from lambdas.ledger.table import Table
+from relay.__main__ import main
 from relay.agent.doorbells_sqs import SqsDoorbells
 from relay.agent.objects_s3 import S3Objects
 from relay.agent.ports import Doorbell
 
-BUCKET = "relay-tests"
-RUN = "r260304-050607-abcdef"
+ROLE = "arn:aws:iam::123456789012:role/any"
 
 
 class Impatient(SqsDoorbells):
@@ -68,41 +70,72 @@ def doorbells(queue: tuple[Any, str]) -> SqsDoorbells:
     return Impatient(*queue)
 
 
-def job_spec(**changed: Any) -> JobSpec:
-    """A job of the run `RUN` that has an hour."""
-    fields: dict[str, Any] = {
-        "run": RUN,
-        "pipeline": "preferences",
-        "round": 1,
-        "phase": "optimize",
-        "attempt": 1,
-        "nonce": "n" * 16,
-        "bucket": BUCKET,
-        "workspace": "/fsx/runs/x",
-        "inputs": {},
-        "last_round": True,
-        "hardware": Hardware(),
-        "deadline": datetime.now(UTC) + timedelta(hours=1),
-        "progress_interval_s": 1.0,
+@pytest.fixture
+def cloudformation(monkeypatch: pytest.MonkeyPatch) -> CloudFormation:
+    made = CloudFormation()
+
+    class Session(boto3.Session):
+        def client(self, service: str, **given: Any) -> Any:
+            return made if service == "cloudformation" else super().client(service, **given)
+
+    monkeypatch.setattr("relay.console.control_plane.boto3.Session", Session)
+    return made
+
+
+@pytest.fixture
+def stack(
+    s3: Any, cloudformation: CloudFormation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Stack:
+    """A stack by the name of Relay, found by itself."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RELAY_STACK", raising=False)
+    monkeypatch.delenv("RELAY_LOCAL", raising=False)
+    dynamodb, sfn = boto3.client("dynamodb"), boto3.client("stepfunctions")
+    dynamodb.create_table(
+        TableName="ledger",
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    definition = json.dumps({"StartAt": "W", "States": {"W": {"Type": "Succeed"}}})
+    machine = sfn.create_state_machine(name="Relay-runs", definition=definition, roleArn=ROLE)
+    outputs = {
+        "Bucket": BUCKET,
+        "LedgerTable": "ledger",
+        "StateMachineArn": machine["stateMachineArn"],
+        "UploadsQueueUrl": "https://q/uploads",
+        "UploadsDeadLetterQueueUrl": "https://q/uploads-dead",
+        "ReportsQueueUrl": "https://q/reports",
+        "ReportsDeadLetterQueueUrl": "https://q/reports-dead",
+        "JobQueueUrl": "https://q/jobs",
+        "JobRoleArn": ROLE,
+        "AgentRoleArn": ROLE,
+        "WorkspaceRoot": "/fsx/relay",
+        "ProgressIntervalS": "15",
     }
-    return JobSpec(**{**fields, **changed})
+    cloudformation.stacks["Relay"] = outputs
+    table = Table(dynamodb, "ledger")
+    return Stack(s3, sfn, Ledger(table), table, machine["stateMachineArn"])
 
 
-def submit(spec: JobSpec, s3: Any, queue: tuple[Any, str]) -> None:
-    """Put the job as `submit` does, and ring."""
-    s3.put_object(Bucket=BUCKET, Key=layout.job(spec.key), Body=spec.to_bytes())
-    ring(spec, queue)
+@pytest.fixture
+def relay(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """Run the command line; how it ended and what it printed."""
 
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["relay", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        code = ended.value.code
+        return Ended(code if isinstance(code, int) else 0, out, err)
 
-def ring(spec: JobSpec, queue: tuple[Any, str]) -> None:
-    client, url = queue
-    body = canonical_json({"job": layout.job(spec.key)}).decode()
-    client.send_message(QueueUrl=url, MessageBody=body)
-
-
-def waiting(queue: tuple[Any, str]) -> int:
-    """Messages in the queue, seen or not."""
-    client, url = queue
-    names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    found = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
-    return sum(int(found[name]) for name in names)
+    return run

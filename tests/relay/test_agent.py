@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUCKET, job_spec, ring, submit, waiting
+from job_objects import BUCKET, job_spec, ring, submit, waiting
 from process_ray import ProcessRay, sleeper
 
 from contracts import layout

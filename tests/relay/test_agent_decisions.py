@@ -132,7 +132,7 @@ def test_how_an_end_is_told(sight: dict[str, Any], how: str, error: str) -> None
     ("look", "said"),
     [
         (JobLook("FAILED", 7, "ValueError: no\nmore"), "exit code 7 and left no result: ValueE"),
-        (JobLook("FAILED", -9), "was killed by signal 9 and left no result"),
+        (JobLook("FAILED", -9), "killed by signal 9 (was memory short?) and left no result"),
         (JobLook("FAILED", None, "supervisor died"), "ended and left no result: supervisor died"),
     ],
 )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from conftest import job_spec
+from job_objects import job_spec
 
 from contracts.errors import ContractBroken
 from relay.agent.in_flight import Begun, InFlight

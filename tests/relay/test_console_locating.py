@@ -67,7 +67,8 @@ def test_the_state_folder_may_be_another(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_an_adopted_local_stack_shuts_out_every_other_aws(tmp_path: Path) -> None:
     LocalPlaces(tmp_path).make()
-    environ = {"AWS_PROFILE": "real", "AWS_SESSION_TOKEN": "real", "AWS_ACCESS_KEY_ID": "real"}
+    others = ("PROFILE", "SESSION_TOKEN", "ACCESS_KEY_ID", "ENDPOINT_URL_S3", "ROLE_ARN")
+    environ = {f"AWS_{name}": "real" for name in others}
     adopt(tmp_path, environ)
     assert environ["AWS_ENDPOINT_URL"].startswith("https://127.0.0.1:")
     assert "real" not in environ.values()

@@ -1,0 +1,77 @@
+"""The bucket: the fake and S3 (as moto has it) keep one contract."""
+
+from __future__ import annotations
+
+import pytest
+from fakes.objects import FakeObjects
+
+from contracts.errors import ContractBroken
+from contracts.model import digest
+from lambdas.adapters.objects_s3 import S3Objects
+from lambdas.ports import Objects
+
+
+@pytest.fixture(params=["fake", "s3"])
+def objects(request: pytest.FixtureRequest) -> Objects:
+    if request.param == "fake":
+        return FakeObjects()
+    return S3Objects(request.getfixturevalue("s3"), "relay-tests")
+
+
+def version_of(objects: Objects, key: str, request: pytest.FixtureRequest) -> str:
+    if isinstance(objects, FakeObjects):
+        return objects.versions[key][-1][0]
+    s3 = request.getfixturevalue("s3")
+    version: str = s3.head_object(Bucket="relay-tests", Key=key)["VersionId"]
+    return version
+
+
+def test_what_is_not_there_is_none(objects: Objects) -> None:
+    assert objects.get("k", limit=9) is None
+    assert objects.head("k") is None
+    assert objects.get_range("k", "00000000-0000-0000-0000-000000000000", 4) is None
+
+
+def test_content_comes_back_up_to_the_limit(objects: Objects) -> None:
+    objects.put("k ü+%", b"12345")
+    assert objects.get("k ü+%", limit=5) == b"12345"
+    with pytest.raises(ContractBroken, match="5 bytes, at most 4"):
+        objects.get("k ü+%", limit=4)
+
+
+def test_a_put_replaces_and_a_conditional_put_never_does(objects: Objects) -> None:
+    assert objects.put_if_absent("k", b"1")
+    assert not objects.put_if_absent("k", b"2")
+    assert objects.get("k", limit=9) == b"1"
+    objects.put("k", b"3")
+    assert objects.get("k", limit=9) == b"3"
+
+
+def test_a_range_is_of_the_exact_version(objects: Objects, request: pytest.FixtureRequest) -> None:
+    objects.put("k", b"first")
+    first = version_of(objects, "k", request)
+    objects.put("k", b"second")
+    assert objects.get_range("k", first, 3) == b"fir"
+    assert objects.get_range("k", first, 300) == b"first"
+
+
+def test_a_head_says_size_and_tag(objects: Objects) -> None:
+    objects.put("k", b"12345")
+    head = objects.head("k")
+    assert head is not None
+    assert head.size == 5
+    assert head.etag
+
+
+def test_a_stored_checksum_is_hexadecimal_sha256(s3: object) -> None:
+    s3.put_object(Bucket="relay-tests", Key="k", Body=b"12345", ChecksumAlgorithm="SHA256")  # type: ignore[attr-defined]
+    head = S3Objects(s3, "relay-tests").head("k")  # type: ignore[arg-type]
+    assert head is not None
+    assert head.sha256 == digest(b"12345")
+
+
+def test_without_a_checksum_there_is_none_to_compare(s3: object) -> None:
+    s3.put_object(Bucket="relay-tests", Key="k", Body=b"12345", ChecksumAlgorithm="CRC32")  # type: ignore[attr-defined]
+    head = S3Objects(s3, "relay-tests").head("k")  # type: ignore[arg-type]
+    assert head is not None
+    assert head.sha256 is None
