@@ -37,7 +37,7 @@ def policy() -> CausalModel:
     model = make_tiny(shape, tokenizer())
     for weight in model.parameters():
         if weight.ndim > 1:
-            weight.data.mul_(2)
+            torch.nn.init.normal_(weight, std=0.04)
     end = tokenizer().eos_token_id
     head = model.get_output_embeddings()
     head.bias = torch.nn.Parameter(torch.zeros(len(tokenizer())))

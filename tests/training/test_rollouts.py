@@ -223,19 +223,24 @@ def test_the_reader_reads_on_from_where_each_row_is() -> None:
             assert (row - expected).abs().max() < 1e-5
 
 
+def drawn(logits: torch.Tensor, temperature: float, *chances: float) -> list[tuple[int, float]]:
+    """Tokens and log-probabilities, one a chance."""
+    rows = logits.expand(len(chances), -1)
+    tokens, logprobs = draw(rows, temperature, torch.tensor(chances, dtype=torch.float64))
+    return list(zip(tokens.tolist(), logprobs.tolist(), strict=True))
+
+
 def test_drawing_follows_the_distribution_and_tells_its_log_probability() -> None:
     logits = torch.log(torch.tensor([[0.1, 0.0, 0.6, 0.3]]))
-    steps = 1000
-    drawn = [draw(logits, 1.0, [(step + 0.5) / steps]) for step in range(steps)]
-    counts = Counter(tokens[0] for tokens, _ in drawn)
-    assert counts == {0: 100, 2: 600, 3: 300}
+    found = drawn(logits, 1.0, *((step + 0.5) / 1000 for step in range(1000)))
+    assert Counter(token for token, _ in found) == {0: 100, 2: 600, 3: 300}
+    shares = {0: 0.1, 2: 0.6, 3: 0.3}
     assert all(
-        math.isclose(logprobs[0], math.log({0: 0.1, 2: 0.6, 3: 0.3}[tokens[0]]), rel_tol=1e-5)
-        for tokens, logprobs in drawn
+        math.isclose(logprob, math.log(shares[token]), rel_tol=1e-5) for token, logprob in found
     )
-    assert draw(logits, 1.0, [1 - 2**-53])[0] == [3]
-    assert draw(logits, 0.0, [0.0])[0] == [2]
-    assert math.isclose(draw(logits, 0.5, [0.5])[1][0], math.log(0.36 / 0.46), rel_tol=1e-5)
+    assert drawn(logits, 1.0, 1 - 2**-53)[0][0] == 3
+    assert drawn(logits, 0.0, 0.0)[0][0] == 2
+    assert math.isclose(drawn(logits, 0.5, 0.5)[0][1], math.log(0.36 / 0.46), rel_tol=1e-5)
 
 
 def test_seeds_of_different_purposes_never_meet_and_none_is_one_that_people_give() -> None:

@@ -11,9 +11,10 @@ from training.models.protocols import CausalModel, Tokenizer
 from training.rollouts.conversation import Conversation
 from training.rollouts.episode import Episode
 from training.rollouts.reading import Reader
-from training.rollouts.sampling import draw, generator_of
+from training.rollouts.sampling import generator_of
 from training.rollouts.seat import Limits, Seat
 from training.rollouts.seeds import EpisodePlan
+from training.rollouts.speaking import speak
 from training.rollouts.stage import Stage
 
 ROWS = 256
@@ -99,7 +100,7 @@ class _Table:
             if free:
                 yield from self._sit_down(free, [waiting.popleft() for _ in free])
             if self._seats:
-                yield from self._answer(self._due())
+                yield from self._speak()
 
     def close(self) -> None:
         for seat in self._seats.values():
@@ -121,18 +122,25 @@ class _Table:
             if seat.over:
                 yield self._leave(seat)
 
-    def _due(self) -> list[Seat]:
-        """Who reads next: turns begin together, once half of the table waits for them to."""
+    def _speak(self) -> Iterator[Episode]:
+        """Let those speak who are more: who begin a turn, or who are in the midst of one.
+
+        Those in the midst stop once half of the table waits to begin; those who begin stop after
+        a token, where others are in the midst, to go on with them.
+        """
         seated = [self._seats[row] for row in sorted(self._seats)]
         begin = [seat for seat in seated if seat.begins]
-        going_on = [seat for seat in seated if not seat.begins]
-        return begin if len(begin) >= len(going_on) else going_on
-
-    def _answer(self, seats: list[Seat]) -> Iterator[Episode]:
-        logits = self._reader.read([seat.unread() for seat in seats])
-        tokens, logprobs = draw(logits, self._temperature, [seat.uniform for seat in seats])
-        drawn = zip(seats, tokens, logprobs, strict=True)
-        ended = [seat for seat, token, logprob in drawn if seat.say(token, logprob)]
+        midst = [seat for seat in seated if not seat.begins]
+        due, others = (begin, midst) if len(begin) >= len(midst) else (midst, begin)
+        spoken = speak(
+            self._reader,
+            [seat.turn() for seat in due],
+            temperature=self._temperature,
+            end=self._limits.end,
+            enough=0 if due is begin and others else (len(seated) + 1) // 2 - len(others),
+        )
+        said = zip(due, spoken, strict=True)
+        ended = [seat for seat, tokens in said if seat.say(tokens)]
         if ended:
             yield from self._end_turns(ended)
 

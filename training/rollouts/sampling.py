@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,28 +23,26 @@ def generator_of(seed: int, stream: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=(stream << 64) | seed))
 
 
-def draw(
-    logits: Tensor, temperature: float, uniforms: Sequence[float]
-) -> tuple[list[int], list[float]]:
+def draw(logits: Tensor, temperature: float, chances: Tensor) -> tuple[Tensor, Tensor]:
     """Sample from the whole vocabulary by inverting the cumulative distribution.
 
     Args:
         logits: [b, V].
         temperature: divides the logits; 0 takes the likeliest token.
-        uniforms: b numbers of [0, 1).
+        chances: [b] float64 numbers of [0, 1).
 
     Returns:
-        The tokens and their log-probabilities in nats, under the distribution sampled from;
-        with temperature 0 under that of temperature 1.
+        The tokens [b] and their log-probabilities [b] in nats, under the distribution sampled
+        from; with temperature 0 under that of temperature 1.
     """
     import torch
 
-    logprobs = torch.log_softmax(logits / (temperature or 1.0), dim=-1)
+    scaled = logits if temperature in {0, 1} else logits / temperature
+    logprobs = torch.log_softmax(scaled, dim=-1)
     if temperature == 0:
         tokens = logprobs.argmax(dim=-1, keepdim=True)
     else:
         sums = logprobs.exp().cumsum(dim=-1, dtype=torch.float64)
-        drawn = torch.tensor(uniforms, dtype=torch.float64, device=logits.device)[:, None]
-        tokens = torch.searchsorted(sums, drawn * sums[:, -1:], right=True)
-        tokens = tokens.clamp(max=logits.shape[-1] - 1)
-    return tokens[:, 0].tolist(), logprobs.gather(1, tokens)[:, 0].tolist()
+        tokens = torch.searchsorted(sums, chances[:, None] * sums[:, -1:], right=True)
+        tokens = tokens.clamp_(max=logits.shape[-1] - 1)
+    return tokens[:, 0], logprobs.gather(1, tokens)[:, 0]

@@ -9,6 +9,7 @@ from training.environments.interface import Step, TextEnvironment
 from training.rollouts.episode import Episode
 from training.rollouts.reading import Chunk
 from training.rollouts.seeds import EpisodePlan
+from training.rollouts.speaking import Spoken, Turn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +63,6 @@ class Seat:
     _rewards: list[float] = field(default_factory=list)
     _read: int = 0
     _turn_at: int = 0
-    _room: int = 0
     _uniforms: list[float] = field(default_factory=list)
     _success: bool = False
     _terminated: bool = False
@@ -72,38 +72,35 @@ class Seat:
 
     def hear(self, ids: tuple[int, ...], text: str) -> None:
         """Take a user message and begin a turn, unless the context is too short for one."""
-        self._room = min(self.limits.new_tokens, self.limits.context - len(self._ids) - len(ids))
-        if self._room < 1:
+        room = min(self.limits.new_tokens, self.limits.context - len(self._ids) - len(ids))
+        if room < 1:
             self.over = self._truncated = True
             return
         self.messages.append({"role": "user", "content": text})
         self._append(ids)
         self._turn_at = len(self._ids)
-        self._uniforms = self.generator.random(self._room).tolist()
+        self._uniforms = self.generator.random(room).tolist()
 
     @property
     def begins(self) -> bool:
         """Whether there is more to read than the token sampled last."""
         return len(self._ids) - self._read > 1 or self._read == 0
 
-    def unread(self) -> Chunk:
-        """What the policy shall read next; from now on it counts as read."""
+    def turn(self) -> Turn:
+        """What the policy shall read next, and the chances of the tokens it may say then."""
+        said = len(self._ids) - self._turn_at
         chunk = Chunk(self.row, self._read, tuple(self._ids[self._read :]))
-        self._read = len(self._ids)
-        return chunk
+        return Turn(chunk, self._uniforms[said:])
 
-    @property
-    def uniform(self) -> float:
-        """The number that the coming token is drawn with."""
-        return self._uniforms[len(self._ids) - self._turn_at]
-
-    def say(self, token: int, logprob: float) -> bool:
-        """Take a sampled token; whether the turn ends with it."""
-        self._ids.append(token)
-        self._actions.append(True)
-        self._logprobs.append(logprob)
-        self._rewards.append(0.0)
-        return token == self.limits.end or len(self._ids) - self._turn_at >= self._room
+    def say(self, spoken: Spoken) -> bool:
+        """Take sampled tokens; whether the turn ends with them."""
+        count = len(spoken.tokens)
+        self._ids += spoken.tokens
+        self._actions += [True] * count
+        self._logprobs += spoken.logprobs
+        self._rewards += [0.0] * count
+        self._read = len(self._ids) - 1
+        return self.ended or len(self._ids) - self._turn_at >= len(self._uniforms)
 
     @property
     def said(self) -> tuple[int, ...]:
