@@ -29,7 +29,6 @@ class TrainingState(Stored):
     step: int = Field(ge=0, description="Units done of the whole recipe, or left out by its end.")
     lesson: int = Field(0, ge=0, description="Which step of the recipe, counted from 0.")
     done: int = Field(ge=0, description="Of it: optimiser steps, or iterations.")
-    finished: bool = Field(description="Whether that step of the recipe is over.")
     beginning: Digest = Field(description="Manifest of the policy that it began from.")
     memory: dict[str, list[float]] = Field({}, description="What it has to remember besides.")
     seed: int

@@ -26,7 +26,7 @@ class PlayLook:
         return self._games is not None
 
     def at(self, when: str) -> dict[str, float]:
-        """Share of successes and mean reward, sampled at temperature 1.
+        """Share of successes and mean reward, sampled at temperature 1, and in how many games.
 
         Args:
             when: `before` or `after`, which the figures' names end in.
@@ -36,7 +36,7 @@ class PlayLook:
         with self._room.watch.stage("looking at play"):
             figures = statistics(self._games.play_all("optimize-look", self._count))
         wanted = {"success_rate": "success", "mean_reward": "reward"}
-        return {
+        return {"look_games": float(self._count)} | {
             f"{name}_{when}": figures[figure]
             for figure, name in wanted.items()
             if figure in figures

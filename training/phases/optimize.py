@@ -47,7 +47,7 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
         exports=_exports(assignment, ref),
         metrics=run.metrics(),
         resumed_from=run.resumed_from,
-        notes=tuple(run.notes),
+        notes=run.notes,
         seconds=run.watch.seconds,
     )
 

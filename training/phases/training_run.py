@@ -1,29 +1,22 @@
-"""One training, from loading to its end: the recipe's lessons in turn, and what is saved."""
+"""One training, from loading to its end: the recipe's lessons in turn."""
 
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from contracts.errors import ContractBroken
-from contracts.model import canonical_json, digest
+from contracts.errors import JobFailed
 from contracts.pipeline import Step
-from training.algorithms.state import (
-    TrainingState,
-    load_generators,
-    load_optimizer,
-    refuse_unfinite,
-    save_generators,
-    save_optimizer,
-)
+from training.algorithms.state import TrainingState, refuse_unfinite
 from training.assignment import Assignment
-from training.checkpoints.resuming import newest_complete
-from training.checkpoints.series import Place, Series
+from training.checkpoints.series import Place
 from training.events import Advance, Event, Materials
-from training.lessons.curriculum import begin, beginning_damaged, keep_beginning, kept_beginning
+from training.lessons.bookmarks import Bookmarks, restore
+from training.lessons.curriculum import lesson_of, units
 from training.lessons.curve import Curve, is_a_point
-from training.lessons.lesson import Beginning, Classroom
+from training.lessons.lesson import Classroom
 from training.lessons.play_look import PlayLook
 from training.models.folders import load_model, load_tokenizer, pad_of, save_policy
 from training.models.runtime import prepare_runtime
@@ -38,68 +31,64 @@ class TrainingRun:
     Attributes:
         stopped: whether it ended early because it was asked to.
         resumed_from: the checkpoint that it went on from, in words.
-        notes: what an operator should know.
         watch: where the time went.
     """
 
     def __init__(self, assignment: Assignment, materials: Materials) -> None:
-        self.assignment = assignment
         self.stopped = False
         self.resumed_from = ""
-        self.notes: list[str] = []
         self.watch = Stopwatch()
+        self._assignment = assignment
         self._start: Path = materials["start"]
         self._episodes: Path = materials["episodes"]
+        self._bookmarks = Bookmarks(assignment, self.recipes, self._start)
         self._number = 0
         self._earlier: dict[str, float] = {}
-        self._saved_at = 0
 
     @property
     def recipes(self) -> tuple[Step, ...]:
         """The round's steps."""
-        return self.assignment.plan.pipeline.rounds[self.assignment.spec.round - 1].optimize
+        return self._assignment.plan.pipeline.rounds[self._assignment.spec.round - 1].optimize
 
     @property
-    def steps(self) -> int:
-        """Units of all lessons: optimiser steps and iterations."""
-        return sum(_size(recipe) for recipe in self.recipes)
+    def notes(self) -> tuple[str, ...]:
+        """What an operator should know."""
+        return tuple(self._bookmarks.notes)
 
     @property
     def step(self) -> int:
         """Units gone through, or left out by a lesson that ended early."""
-        return sum(_size(recipe) for recipe in self.recipes[: self._number]) + self._lesson.done
+        return units(self.recipes[: self._number]) + self._lesson.done
 
     def load(self) -> Iterator[Event]:
         """Load the policy, from the start or the newest checkpoint, and the lesson it is at."""
-        yield Advance("Loading the policy", steps=self.steps)
+        yield Advance("Loading the policy", steps=units(self.recipes))
         with self.watch.stage("imports"):
-            device = prepare_runtime(self.assignment)
+            device = prepare_runtime(self._assignment)
         with self.watch.stage("loading"):
-            place = self._newest_checkpoint()
+            place = self._bookmarks.newest()
             folder = place.folder if place else self._start
             tokenizer = load_tokenizer(self._start)
             self._room = Classroom(
-                assignment=self.assignment,
+                assignment=self._assignment,
                 episodes=self._episodes,
                 model=load_model(folder, device=device),
                 tokenizer=tokenizer,
                 pad=pad_of(tokenizer),
                 device=device,
                 watch=self.watch,
-                asked_to_stop=self.assignment.stop_mark.exists,
+                asked_to_stop=self._assignment.stop_mark.exists,
             )
-            self._curve = Curve(self.assignment.spec.run, folder)
+            self._curve = Curve(self._assignment.spec.run, folder)
         self._look = PlayLook(self._room)
-        if place:
-            yield from self._resume(place)
-        else:
-            yield from self._begin(0)
+        yield from self._resume(place) if place else self._begin(0)
 
     def train(self) -> Iterator[Event]:
         """Go through what is left, with checkpoints every so often and at a lesson's end."""
         yield from self._go_on()
         while not self.stopped and self._number + 1 < len(self.recipes):
-            yield from self._next()
+            self._close()
+            yield from self._begin(self._number + 1)
             yield from self._go_on()
 
     def write_policy(self, folder: Path) -> None:
@@ -108,7 +97,7 @@ class TrainingRun:
         self._curve.write(folder)
 
     def metrics(self) -> dict[str, float]:
-        """The last figures, and how much was learnt from; `steps` counts units really done.
+        """The last figures, and how much was learnt from.
 
         Of a lesson before the last, figures have its algorithm's name in front: `sft_loss`.
         """
@@ -117,23 +106,33 @@ class TrainingRun:
 
     def _begin(self, number: int) -> Iterator[Event]:
         """Start a lesson with the policy as it is."""
-        start = Beginning(self._start, self.assignment.input("start").manifest)
-        beginning = start if number == 0 else self._keep_beginning(number)
-        self._number = number
-        self._lesson = begin(self.recipes[number], self._room, beginning)
-        yield from self._lesson.prepare(fresh=True)
-        if number == 0:
-            self._look_at_play("before")
-
-    def _keep_beginning(self, number: int) -> Beginning:
         with self.watch.stage("checkpoints"):
-            return keep_beginning(self._series, number, self.write_policy, step=self.step)
+            step = units(self.recipes[:number])
+            begun = self._bookmarks.keep_beginning(number, self.write_policy, step=step)
+        self._number = number
+        self._lesson = lesson_of(self.recipes[number], self._room, begun)
+        yield from self._lesson.prepare(fresh=True)
+        if number == 0 and self._look.plays:
+            self._lesson.figures |= self._look.at("before")
+            self._add_point()
 
-    def _next(self) -> Iterator[Event]:
-        lesson, name = self._lesson, self.recipes[self._number].algorithm
-        figures = lesson.figures | lesson.counts
+    def _resume(self, place: Place) -> Iterator[Event]:
+        state = TrainingState.read(place.folder)
+        self._number = state.lesson
+        self._earlier = dict(state.earlier)
+        recipe, begun = self.recipes[state.lesson], self._bookmarks.beginning(state)
+        self._lesson = lesson_of(recipe, self._room, begun)
+        yield from self._lesson.prepare(fresh=False)
+        restore(self._lesson, place.folder, state)
+        self.resumed_from = str(place)
+        logger.info("going on from %s", place)
+        yield self._sign(f"Going on from {place}")
+
+    def _close(self) -> None:
+        """Keep a lesson's last figures under its algorithm's name."""
+        name = self.recipes[self._number].algorithm
+        figures = self._lesson.figures | self._lesson.counts
         self._earlier |= {f"{name}_{figure}": value for figure, value in figures.items()}
-        yield from self._begin(self._number + 1)
 
     def _go_on(self) -> Iterator[Event]:
         lesson = self._lesson
@@ -142,10 +141,10 @@ class TrainingRun:
         while not lesson.finished and not self.stopped:
             done = lesson.done
             for _ in lesson.advance():
-                yield self._sign()
+                yield self._sign(self._stage())
             if lesson.done > done:
                 self._note_the_unit()
-            yield self._sign()
+            yield self._sign(self._stage())
             self.stopped = self._room.asked_to_stop()
             if self.stopped or lesson.finished or lesson.done % lesson.checkpoint_every == 0:
                 self._save()
@@ -153,18 +152,21 @@ class TrainingRun:
     def _note_the_unit(self) -> None:
         lesson = self._lesson
         if lesson.finished:
-            self._look_at_play("after")
+            lesson.figures |= self._look.at("after")
+        self._refuse_unfinite_figures()
         if lesson.finished or is_a_point(lesson.done, lesson.size):
             self._add_point()
 
-    def _look_at_play(self, when: str) -> None:
-        self._lesson.figures |= self._look.at(when)
-        if when == "before" and self._look.plays:
-            self._add_point()
+    def _refuse_unfinite_figures(self) -> None:
+        """End a training whose figures are not finite, naming the weight that is not, if any."""
+        for name, value in self._lesson.figures.items():
+            if not math.isfinite(value):
+                refuse_unfinite(self._lesson.parameters, self.step)
+                raise JobFailed(f"{name} is {value} after step {self.step}; nothing was saved")
 
     def _add_point(self) -> None:
         place = {
-            "round": self.assignment.spec.round,
+            "round": self._assignment.spec.round,
             "lesson": self._number + 1,
             "algorithm": self.recipes[self._number].algorithm,
             "done": self._lesson.done,
@@ -172,98 +174,21 @@ class TrainingRun:
         }
         self._curve.add(place, self._lesson.figures)
 
-    def _sign(self) -> Advance:
-        stage = "Training"
-        if len(self.recipes) > 1:
-            name = self.recipes[self._number].algorithm
-            stage = f"Training by {name}, {self._number + 1} of {len(self.recipes)}"
-        return Advance(stage, self.step, self.steps, dict(self._lesson.figures))
+    def _stage(self) -> str:
+        if len(self.recipes) == 1:
+            return "Training"
+        name = self.recipes[self._number].algorithm
+        return f"Training by {name}, {self._number + 1} of {len(self.recipes)}"
 
-    def _fingerprint(self) -> str:
-        spec, pipeline = self.assignment.spec, self.assignment.plan.pipeline
-        world = pipeline.environment
-        return digest(
-            canonical_json(
-                {
-                    "start": spec.inputs["start"].manifest,
-                    "episodes": spec.inputs["episodes"].manifest,
-                    "recipes": [recipe.model_dump(mode="json") for recipe in self.recipes],
-                    "environment": world.model_dump(mode="json") if world else None,
-                    "context": pipeline.model.context,
-                    "seed": self.assignment.seed,
-                }
-            )
-        )
-
-    def _newest_checkpoint(self) -> Place | None:
-        spec = self.assignment.spec
-        self._series = Series(self.assignment.series, spec.run, spec.attempt)
-        self._series.open()
-        search = newest_complete(self._series, refuse=self._refuse)
-        for sentence in search.skipped:
-            logger.warning(sentence)
-        for place in search.refused:
-            self._series.set_aside(place)
-        self.notes += search.skipped
-        return search.found
-
-    def _refuse(self, folder: Path) -> str | None:
-        try:
-            state = TrainingState.read(folder)
-        except (ContractBroken, OSError) as error:
-            return str(error)
-        if state.fingerprint != self._fingerprint():
-            return "it is of another start, other data or another recipe"
-        return beginning_damaged(self._series, state.lesson, state.beginning)
-
-    def _resume(self, place: Place) -> Iterator[Event]:
-        state = TrainingState.read(place.folder)
-        self._number = state.lesson
-        self._earlier = dict(state.earlier)
-        start = Beginning(self._start, state.beginning)
-        beginning = kept_beginning(self._series, state.lesson, state.beginning) or start
-        self._lesson = begin(self.recipes[state.lesson], self._room, beginning)
-        yield from self._lesson.prepare(fresh=False)
-        self._lesson.restore(place.folder, state.memory)
-        load_optimizer(place.folder, self._lesson.parameters, self._lesson.optimizer)
-        load_generators(place.folder, state)
-        self._lesson.done = state.done
-        self._lesson.figures = dict(state.metrics)
-        self._saved_at = self.step
-        self.resumed_from = str(place)
-        logger.info("going on from %s", place)
-        yield Advance(f"Going on from {place}", self.step, self.steps, dict(state.metrics))
+    def _sign(self, stage: str) -> Advance:
+        return Advance(stage, self.step, units(self.recipes), dict(self._lesson.figures))
 
     def _save(self) -> None:
-        if self.step == self._saved_at:
-            return
         with self.watch.stage("checkpoints"):
-            self._series.save(self.step, self._fill)
-        self._saved_at = self.step
-
-    def _fill(self, folder: Path) -> None:
-        lesson = self._lesson
-        refuse_unfinite(lesson.parameters, self.step)
-        self.write_policy(folder)
-        save_optimizer(folder, lesson.parameters, lesson.optimizer)
-        memory = lesson.save(folder)
-        generators = save_generators(folder)
-        state = TrainingState(
-            step=self.step,
-            lesson=self._number,
-            done=lesson.done,
-            finished=lesson.finished,
-            beginning=lesson.beginning.manifest,
-            memory=memory,
-            seed=self.assignment.seed,
-            fingerprint=self._fingerprint(),
-            python_generator=generators.python,
-            numpy_position=generators.numpy_position,
-            metrics=lesson.figures,
-            earlier=self._earlier,
-        )
-        state.write(folder)
-
-
-def _size(recipe: Step) -> int:
-    return recipe.iterations if recipe.algorithm == "ppo" else recipe.steps
+            self._bookmarks.save(
+                self._lesson,
+                self.write_policy,
+                number=self._number,
+                step=self.step,
+                earlier=self._earlier,
+            )
