@@ -34,5 +34,6 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     """Judge both policies by games, where there is an environment, else by held-out pairs."""
     environment = assignment.plan.pipeline.environment
     if environment is None:
-        return evaluate_pairs.work(assignment, materials)
-    return evaluate_games.work(assignment, environment, materials)
+        yield from evaluate_pairs.work(assignment, materials)
+    else:
+        yield from evaluate_games.work(assignment, environment, materials)
