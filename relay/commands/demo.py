@@ -11,10 +11,12 @@ import typer
 from relay.commands.endings import FAILED, INTERRUPTED, OK
 from relay.commands.invocation import Invocation
 from relay.commands.voice import draw, give, listening, talk
+from relay.console.demo_examples import EXAMPLES, ExampleName
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from relay.console.demo_examples import Example
     from relay.console.demo_report import DemoReport
     from relay.console.demonstration import Shown
     from relay.console.steps import Steps
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 def demo(
     at: Invocation,
     *,
+    example: Annotated[
+        ExampleName,
+        typer.Option(help="What is learnt: a game, from logs and by playing; or preferences."),
+    ] = ExampleName.GUESS_NUMBER,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -39,11 +45,14 @@ def demo(
 ) -> None:
     """Show the whole line once: a local stack, one drop, one run, a policy. Leaves nothing running.
 
-    Each time from fresh state; only the policies in FOLDER/policies stay. Ctrl-C at any point
-    stops everything.
+    Each time from fresh state; only the policies in FOLDER/policies and the learning curves in
+    FOLDER/curves stay. Ctrl-C at any point stops everything.
 
-    JSON: {run, status: PUBLISHED|KEPT|FAILED, seconds, overhead_seconds: all but learning and
-    evaluating, start: {accuracy, pairs}, end: {accuracy, pairs}, policy: {version, uri, folder}}.
+    JSON: {run, status: PUBLISHED|KEPT|FAILED, seconds, overhead_seconds: all but learning,
+    playing and evaluating, start, end, policy: {version, uri, folder}}; start and end are
+    {success_rate, mean_reward, episodes}, of preferences {accuracy, pairs}. Of a game also {rounds:
+    [{round, success_rate, mean_reward, episodes, greedy_success_rate}], steps: [{round,
+    algorithm, before, after, gain, gain_low, gain_high, games}], picture}.
     """
     import psutil
 
@@ -52,19 +61,22 @@ def demo(
 
     console = listening()
     steps = Steps(console, float(psutil.Process().create_time()))
+    chosen = EXAMPLES[example]
     try:
-        shown = demonstrate(folder, seed, steps.say, lambda runs: _watch(runs, console, steps))
+        shown = demonstrate(
+            chosen, folder, seed, steps.say, lambda runs: _watch(runs, console, steps)
+        )
     except KeyboardInterrupt:
         steps.pause()
         talk("interrupted; nothing is left running")
         raise typer.Exit(INTERRUPTED) from None
     finally:
         steps.pause()
-    made = _report(shown, steps.seconds)
+    made = _report(chosen, shown, steps.seconds)
     if at.json:
         give(made.model_dump(mode="json"))
     else:
-        _draw(made, shown.story)
+        _draw(chosen, made, shown.story)
     raise typer.Exit(FAILED if made.status == "FAILED" else OK)
 
 
@@ -83,8 +95,8 @@ def _watch(stories: Iterator[RunStory], console: Console, steps: Steps) -> RunSt
     return last
 
 
-def _report(shown: Shown, seconds: float) -> DemoReport:
-    from relay.console.demo_report import Published, report
+def _report(example: Example, shown: Shown, seconds: float) -> DemoReport:
+    from relay.console.demo_report import Published, report, report_of_games
 
     policy = None
     if shown.policy is not None and shown.folder is not None:
@@ -93,16 +105,18 @@ def _report(shown: Shown, seconds: float) -> DemoReport:
             uri=shown.policy.policy.uri,
             folder=str(shown.folder.resolve()),
         )
-    return report(shown.story, policy, seconds)
+    if not example.plays:
+        return report(shown.story, policy, seconds)
+    picture = str(shown.picture.resolve()) if shown.picture else None
+    return report_of_games(shown.story, policy, seconds, shown.lessons, picture)
 
 
-def _draw(made: DemoReport, story: RunStory) -> None:
-    from relay.console.demo_report import draw_report
-    from relay.console.demonstration import EXAMPLE, PAIRS
+def _draw(example: Example, made: DemoReport, story: RunStory) -> None:
+    from relay.console.demo_drawing import draw_report
 
-    place = made.policy.folder if made.policy else ""
-    judge = f"python {_near(EXAMPLE / 'judge.py')} {_near(Path(place))} {_near(PAIRS)}"
-    draw(draw_report(made, story, judge))
+    place = Path(made.policy.folder) if made.policy else Path()
+    judge = " ".join(["python", *(str(_near(path)) for path in example.judging(place))])
+    draw(draw_report(made, story, judge, task=example.task))
 
 
 def _near(path: Path) -> Path:

@@ -61,17 +61,24 @@ def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) ->
     if not versions:
         talk("no policy was published yet")
         return
+    plays = any("end_success_rate" in one.metrics for one in versions)
+    name = "end_success_rate" if plays else "end_accuracy"
     rows = [
         (
             f"v{one.version}" + (" (current)" if one.version == current else ""),
             moment(one.created_at),
-            share(one.metrics["end_accuracy"]) if "end_accuracy" in one.metrics else "",
+            share(one.metrics[name]) if name in one.metrics else "",
             one.run,
             one.policy.uri,
         )
         for one in reversed(versions)
     ]
-    columns = [("version", ""), ("published", ""), ("accuracy", "right"), ("run", "")]
+    columns = [
+        ("version", ""),
+        ("published", ""),
+        ("success" if plays else "accuracy", "right"),
+        ("run", ""),
+    ]
     table([*columns, ("place", "")], rows)
 
 

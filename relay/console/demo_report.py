@@ -1,23 +1,27 @@
-"""What the demonstration showed: one object, and the same as a table. Pure."""
+"""What the demonstration showed, as one object. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from contracts.model import Contract
-from relay.console.durations import clock
-from relay.console.figures import share
+from relay.console.learning_curve import LessonCurve
 from relay.console.story import RunStory
+from training.statistics.proportions import difference, wilson
 
-_LEARNING = {"reference", "training", "looking at held-out pairs", "checkpoints"}
+_LEARNING = {
+    "reference",
+    "training",
+    "looking at held-out pairs",
+    "playing",
+    "looking back",
+    "looking at play",
+    "checkpoints",
+}
 """Stages of optimize that are learning; all else is loading, importing and moving files."""
-_EVALUATING = "scoring"
+_PLAYING = "playing"
+_EVALUATING = ("scoring", "playing")
 _WORK = "work: "
 """Before the stages of the work itself; all others are of the job around it."""
 
@@ -27,6 +31,45 @@ class Score(Contract):
 
     accuracy: float
     pairs: int
+
+
+class GameScore(Contract):
+    """How a policy played on held-out seeds, sampled at temperature 1, and in how many games."""
+
+    success_rate: float
+    mean_reward: float
+    episodes: int
+
+
+class RoundScore(GameScore):
+    """Of the policy that a round ended with; greedily, each task was played once."""
+
+    round: int
+    greedy_success_rate: float
+
+
+class StepGain(Contract):
+    """What a step of a round added, by training's own look at play before and after it.
+
+    Attributes:
+        round: whose step it is.
+        algorithm: sft, dpo or ppo.
+        before: success of the policy that the step found, so of one that skips it.
+        after: success of the policy that it left.
+        gain: the difference.
+        gain_low: lower end of its 95% interval.
+        gain_high: upper end.
+        games: games of either look; the same seeds, which are no evaluation's.
+    """
+
+    round: int
+    algorithm: str
+    before: float
+    after: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    games: int
 
 
 class Published(Contract):
@@ -42,7 +85,7 @@ class DemoReport(Contract):
 
     Attributes:
         seconds: from the command's start to its end, everything stopped again.
-        overhead_seconds: `seconds` less those spent learning and evaluating.
+        overhead_seconds: `seconds` less those spent learning, playing and evaluating.
         start: of the policy that the run started from; None when the run did not get so far.
         end: of the policy that the run learnt.
     """
@@ -51,88 +94,123 @@ class DemoReport(Contract):
     status: Literal["PUBLISHED", "KEPT", "FAILED"]
     seconds: float
     overhead_seconds: float
-    start: Score | None
-    end: Score | None
+    start: Score | GameScore | None
+    end: Score | GameScore | None
     policy: Published | None
 
 
+class GameReport(DemoReport):
+    """The same of an example that plays.
+
+    Attributes:
+        rounds: of each round that was evaluated, on seeds of its own.
+        steps: what each step added.
+        picture: the learning curve's file; None where there is no curve.
+    """
+
+    rounds: tuple[RoundScore, ...]
+    steps: tuple[StepGain, ...]
+    picture: str | None
+
+
 def report(story: RunStory, policy: Published | None, seconds: float) -> DemoReport:
-    """Sum a demonstration up."""
+    """Sum a demonstration of preferences up."""
     metrics = story.metrics
-    work = learning_and_evaluating(story)
     return DemoReport(
-        run=story.run,
-        status="FAILED" if story.status not in {"PUBLISHED", "KEPT"} else story.status,
-        seconds=round(seconds, 1),
-        overhead_seconds=round(seconds - work, 1),
+        **_frame(story, seconds),
         start=_score(metrics, "start_accuracy"),
         end=_score(metrics, "end_accuracy"),
         policy=policy,
     )
 
 
-def learning_and_evaluating(story: RunStory) -> float:
-    """Seconds that the run's jobs say they spent learning and evaluating."""
+def report_of_games(
+    story: RunStory,
+    policy: Published | None,
+    seconds: float,
+    lessons: Sequence[LessonCurve],
+    picture: str | None,
+) -> GameReport:
+    """Sum a demonstration of games up."""
+    return GameReport(
+        **_frame(story, seconds),
+        start=_game_score(story.metrics, "start"),
+        end=_game_score(story.metrics, "end"),
+        policy=policy,
+        rounds=tuple(_rounds(story)),
+        steps=tuple(_steps(lessons)),
+        picture=picture,
+    )
+
+
+def _frame(story: RunStory, seconds: float) -> dict[str, object]:
+    return {
+        "run": story.run,
+        "status": "FAILED" if story.status not in {"PUBLISHED", "KEPT"} else story.status,
+        "seconds": round(seconds, 1),
+        "overhead_seconds": round(seconds - work_seconds(story), 1),
+    }
+
+
+def work_seconds(story: RunStory) -> float:
+    """Seconds that the run's jobs say they spent learning, playing and evaluating."""
     return sum(
         seconds
         for state in story.states
         for attempt in state.attempts
         for named, seconds in attempt.seconds.items()
-        for stage in [named.removeprefix(_WORK)]
-        if (state.phase == "optimize" and stage in _LEARNING)
-        or (state.phase == "evaluate" and stage.startswith(_EVALUATING))
+        if _is_work(state.phase, named.removeprefix(_WORK))
     )
 
 
-def _score(metrics: dict[str, float], name: str) -> Score | None:
+def _is_work(phase: str | None, stage: str) -> bool:
+    return (
+        (phase == "collect" and stage == _PLAYING)
+        or (phase == "optimize" and stage in _LEARNING)
+        or (phase == "evaluate" and stage.startswith(_EVALUATING))
+    )
+
+
+def _score(metrics: Mapping[str, float], name: str) -> Score | None:
     if name not in metrics or "pairs" not in metrics:
         return None
     return Score(accuracy=metrics[name], pairs=int(metrics["pairs"]))
 
 
-def draw_report(made: DemoReport, story: RunStory, judge: str) -> RenderableType:
-    """The table at the end.
-
-    Args:
-        made: the report.
-        story: of the run.
-        judge: the command line that judges the policy without Relay.
-    """
-    parts: list[RenderableType] = [_accuracies(story.metrics)] if made.start else []
-    facts = Table.grid(padding=(0, 2))
-    for name, value in _facts(made):
-        facts.add_row(Text(name, style="dim"), value)
-    parts.append(facts)
-    if made.policy is not None:
-        said = Text("\nJudge it without Relay, by plain transformers:", style="dim")
-        parts += [said, Text(f"  {judge}", no_wrap=True, overflow="ignore")]
-    return Group(*parts)
+def _game_score(metrics: Mapping[str, float], side: str) -> GameScore | None:
+    if f"{side}_success_rate" not in metrics:
+        return None
+    return GameScore(
+        success_rate=metrics[f"{side}_success_rate"],
+        mean_reward=metrics[f"{side}_mean_reward"],
+        episodes=int(metrics["episodes"]),
+    )
 
 
-def _accuracies(metrics: dict[str, float]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    table.add_column(f"{int(metrics['pairs'])} held-out pairs")
-    table.add_column("accuracy", justify="right")
-    table.add_column("95 % interval", justify="right")
-    for words, name, bounds in (
-        ("before", "start_accuracy", "start"),
-        ("after", "end_accuracy", "end"),
-    ):
-        low, high = metrics.get(f"{bounds}_low"), metrics.get(f"{bounds}_high")
-        interval = "" if low is None or high is None else f"{low * 100:.1f} to {share(high)}"
-        table.add_row(words, share(metrics[name]), interval)
-    if {"gain", "gain_low", "gain_high"} <= metrics.keys():
-        style = "bold green" if metrics["gain_low"] > 0 else "bold yellow"
-        interval = f"{metrics['gain_low'] * 100:+.1f} to {metrics['gain_high'] * 100:+.1f} %"
-        table.add_row("gain", f"{metrics['gain'] * 100:+.1f} %", interval, style=style)
-    return table
+def _rounds(story: RunStory) -> Iterator[RoundScore]:
+    for number, metrics in story.evaluations.items():
+        score = _game_score(metrics, "end")
+        if score is not None:
+            greedy = metrics["greedy_success_rate"]
+            yield RoundScore(**score.model_dump(), round=number, greedy_success_rate=greedy)
 
 
-def _facts(made: DemoReport) -> Iterable[tuple[str, RenderableType]]:
-    style = {"PUBLISHED": "bold green", "KEPT": "yellow", "FAILED": "bold red"}[made.status]
-    yield "run", Text.assemble((made.run, "cyan"), "  ", (made.status, style))
-    if made.policy is not None:
-        place = Text(made.policy.folder, no_wrap=True, overflow="ignore")
-        yield "policy", Text.assemble(f"version {made.policy.version} in ", place)
-    work = made.seconds - made.overhead_seconds
-    yield "time", f"{clock(made.seconds)}, of which {clock(work)} learning and evaluating"
+def _steps(lessons: Sequence[LessonCurve]) -> Iterator[StepGain]:
+    for lesson in lessons:
+        if lesson.before is None or lesson.after is None or not lesson.games:
+            continue
+        before, after = (
+            wilson(round(value * lesson.games), lesson.games)
+            for value in (lesson.before, lesson.after)
+        )
+        gain = difference(after, before)
+        yield StepGain(
+            round=lesson.round,
+            algorithm=lesson.algorithm,
+            before=before.value,
+            after=after.value,
+            gain=gain.value,
+            gain_low=gain.low,
+            gain_high=gain.high,
+            games=lesson.games,
+        )

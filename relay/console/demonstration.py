@@ -9,17 +9,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts import layout
 from contracts.errors import PipelineInvalid
 from contracts.pipeline import Pipeline
 from contracts.policy import PolicyVersion
 from contracts.rejection import Rejection
 from relay.console.control_plane import ControlPlane, connect
+from relay.console.curve_picture import Evaluation, draw_curve
+from relay.console.demo_examples import Example
 from relay.console.dropping import put, wait_for_run
 from relay.console.errors import ToolError, TryAgain
 from relay.console.following import follow
 from relay.console.interrupts import Interrupts
+from relay.console.learning_curve import LessonCurve, read_curve
 from relay.console.leftovers import end_leftovers
-from relay.console.local_stack import CHECKOUT, settings_for
+from relay.console.local_stack import settings_for
 from relay.console.locating import DEFAULT_STACK, Location, shut_out_other_aws
 from relay.console.pipeline_file import read_pipeline
 from relay.console.policy_download import download
@@ -28,9 +32,9 @@ from relay.console.story import RunStory
 from relay.console.story_reading import StoryReader
 from relay.local import stack
 from relay.local.places import LocalPlaces
+from training.lessons.curve import FILE as CURVE
 
-EXAMPLE = CHECKOUT / "examples" / "preferences"
-PAIRS = EXAMPLE / "pairs.jsonl"
+_CURVE_BYTES_MAX = 16 * 1024 * 1024
 _LOOK_EVERY_S = 0.5
 
 Say = Callable[[str], None]
@@ -39,18 +43,29 @@ Watch = Callable[[Iterator[RunStory]], RunStory | None]
 
 @dataclass(frozen=True)
 class Shown:
-    """What the demonstration came to; `policy` is the pipeline's current one."""
+    """What the demonstration came to.
+
+    Attributes:
+        story: of the run.
+        policy: the pipeline's current one.
+        folder: where a copy of it is.
+        lessons: how the run learnt to play; of an example that plays.
+        picture: the same as a file.
+    """
 
     story: RunStory
-    policy: PolicyVersion | None
-    folder: Path | None
+    policy: PolicyVersion | None = None
+    folder: Path | None = None
+    lessons: tuple[LessonCurve, ...] = ()
+    picture: Path | None = None
 
 
-def demonstrate(folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown:
+def demonstrate(example: Example, folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown:
     """Show the whole line once, from nothing.
 
     Args:
-        folder: the demonstration's own; its policies stay, its stack does not.
+        example: what is learnt.
+        folder: the demonstration's own; its policies and pictures stay, its stack does not.
         seed: in place of the recipe's.
         say: is told what happens.
         watch: shows the run's stories as they come, and returns the last.
@@ -67,9 +82,10 @@ def demonstrate(folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown
                 _tidy(places)
                 shutil.rmtree(places.root, ignore_errors=True)
                 stack.up(places, settings_for(places, DEFAULT_STACK), say)
-                say(f"Everything is up: putting {PAIRS.name} into the bucket")
+                say(f"Everything is up: putting {example.drop} into the bucket")
                 where = Location(DEFAULT_STACK, None, places.root, "the demonstration's stack")
-                return _show(folder, connect(where), seed, say, watch)
+                show = _Show(example, folder, connect(where), say)
+                return show.run(seed, watch)
         finally:
             try:
                 say("Stopping everything")
@@ -78,27 +94,62 @@ def demonstrate(folder: Path, seed: int | None, say: Say, watch: Watch) -> Shown
                 _tidy(places)
 
 
-def _show(folder: Path, plane: ControlPlane, seed: int | None, say: Say, watch: Watch) -> Shown:
-    pipeline = _recipe(seed)
-    apply(pipeline, plane, dry_run=False)
-    dropped = put(plane, PAIRS, pipeline.name, PAIRS.name)
-    found = wait_for_run(plane, dropped, lambda _why: None)
-    if isinstance(found, Rejection):
-        raise ToolError(f"the example was refused: {found.reason}")
-    story = watch(follow(StoryReader(plane, found), _LOOK_EVERY_S))
-    if story is None:
-        raise ToolError(f"run {found} was not seen")
-    policy = _current(plane, pipeline.name)
-    if policy is None:
-        return Shown(story, None, None)
-    place = folder / "policies" / f"{story.run}-v{policy.version}"
-    say(f"Fetching policy version {policy.version}")
-    download(plane, policy, place)
-    return Shown(story, policy, place)
+@dataclass(frozen=True)
+class _Show:
+    """One run of an example on a stack that is up."""
+
+    example: Example
+    folder: Path
+    plane: ControlPlane
+    say: Say
+
+    def run(self, seed: int | None, watch: Watch) -> Shown:
+        """Drop, watch, and fetch what came of it."""
+        example, plane = self.example, self.plane
+        pipeline = _recipe(example, seed)
+        apply(pipeline, plane, dry_run=False)
+        dropped = put(plane, example.file, pipeline.name, example.drop)
+        found = wait_for_run(plane, dropped, lambda _why: None)
+        if isinstance(found, Rejection):
+            raise ToolError(f"the example was refused: {found.reason}")
+        story = watch(follow(StoryReader(plane, found), _LOOK_EVERY_S))
+        if story is None:
+            raise ToolError(f"run {found} was not seen")
+        lessons = self._lessons(story)
+        picture = self._draw(story, lessons) if lessons else None
+        policy = _current(plane, pipeline.name)
+        place = self._fetch(story, policy) if policy else None
+        return Shown(story, policy, place, tuple(lessons), picture)
+
+    def _fetch(self, story: RunStory, policy: PolicyVersion) -> Path:
+        place = self.folder / "policies" / f"{story.run}-v{policy.version}"
+        self.say(f"Fetching policy version {policy.version}")
+        download(self.plane, policy, place)
+        return place
+
+    def _lessons(self, story: RunStory) -> list[LessonCurve]:
+        """The curve that lies beside the run's policy, whether that was published or not."""
+        key = f"{layout.policy(story.pipeline, story.run)}{CURVE}"
+        body = self.plane.get(key, _CURVE_BYTES_MAX)
+        lessons = [] if body is None else read_curve(body)
+        return [lesson for lesson in lessons if lesson.after is not None]
+
+    def _draw(self, story: RunStory, lessons: list[LessonCurve]) -> Path:
+        place = self.folder / "curves" / f"{story.run}.svg"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        title = f"{story.pipeline}: success in the game, run {story.run}"
+        judged = [
+            Evaluation.of(number, figures)
+            for number, figures in story.evaluations.items()
+            if "end_success_rate" in figures
+        ]
+        drawn = draw_curve(title, lessons, judged, self.example.chance)
+        place.write_text(drawn, encoding="utf-8")
+        return place
 
 
-def _recipe(seed: int | None) -> Pipeline:
-    file = EXAMPLE / "pipeline.yaml"
+def _recipe(example: Example, seed: int | None) -> Pipeline:
+    file = example.folder / "pipeline.yaml"
     found = read_pipeline(file.read_text(encoding="utf-8"))
     if isinstance(found, list):
         raise PipelineInvalid(f"{file}:{found[0]}")

@@ -11,8 +11,13 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 LIVE: tuple[tuple[str, str], ...] = (
     ("loss", "loss"),
     ("held_out_accuracy", "held-out accuracy"),
+    ("success", "success"),
+    ("reward", "mean reward"),
+    ("success_rate", "success"),
+    ("mean_reward", "mean reward"),
 )
 """Metrics of a progress report that are watched as they move, and what they are called."""
+_SHARES = ("accuracy", "success")
 
 
 def count(number: float, noun: str) -> str:
@@ -39,15 +44,21 @@ def _collected(metrics: Mapping[str, float]) -> str:
     if "train_pairs" in metrics:
         parts.append(f"{metrics['train_pairs']:,.0f} to learn from")
         parts.append(f"{metrics.get('held_out_pairs', 0):,.0f} held out")
-    return ", ".join(parts)
+    if "episodes" in metrics:
+        parts.append(f"{count(metrics['episodes'], 'game')} played")
+    return ", ".join([*parts, *_moving(metrics)])
 
 
 def _optimized(metrics: Mapping[str, float]) -> str:
     parts = [count(metrics["steps"], "step")] if "steps" in metrics else []
+    if "success_after" in metrics:
+        return ", ".join([*parts, f"success {share(metrics['success_after'])} afterwards"])
     return ", ".join([*parts, *_moving(metrics)])
 
 
 def _evaluated(metrics: Mapping[str, float]) -> str:
+    if {"start_success_rate", "end_success_rate", "episodes"} <= metrics.keys():
+        return _played(metrics)
     if not {"start_accuracy", "end_accuracy", "pairs"} <= metrics.keys():
         return ""
     return (
@@ -56,13 +67,23 @@ def _evaluated(metrics: Mapping[str, float]) -> str:
     )
 
 
+def _played(metrics: Mapping[str, float]) -> str:
+    words = (
+        f"success {share(metrics['start_success_rate'])} → {share(metrics['end_success_rate'])}"
+        f" in {count(metrics['episodes'], 'game')}"
+    )
+    if metrics.get("tasks_lost"):
+        words += f", {count(metrics['tasks_lost'], 'task')} never solved"
+    return words
+
+
 def _moving(metrics: Mapping[str, float]) -> list[str]:
     return [f"{words} {figure(name, metrics[name])}" for name, words in LIVE if name in metrics]
 
 
 def figure(name: str, value: float) -> str:
-    """A metric's value: accuracies as shares, all else with three digits behind the point."""
-    return share(value) if "accuracy" in name else f"{value:.3f}"
+    """A metric's value: shares in percent, all else with three digits behind the point."""
+    return share(value) if any(word in name for word in _SHARES) else f"{value:.3f}"
 
 
 def progress_words(progress: Progress) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
+from relay.console.checkout import CHECKOUT
 from relay.local.deployment import App
 from relay.local.places import LocalPlaces
 from relay.local.ports import ports_of
 from relay.local.ray_head import jobs_address
 from relay.local.stack import Attached, Settings
 
-CHECKOUT = Path(__file__).resolve().parents[2]
 RAY_CPUS = 4
 """What the local Ray offers: more than a laptop may have, so that small jobs don't wait."""
 _SOURCES = ("app.py", "cdk.json", "cdk", "lambdas", "contracts")

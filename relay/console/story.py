@@ -72,3 +72,14 @@ class RunStory(Contract):
                     if attempt.metrics:
                         return attempt.metrics
         return {}
+
+    @property
+    def evaluations(self) -> dict[int, dict[str, float]]:
+        """Figures of each round's evaluation, by round; a round before its end has none."""
+        return {
+            state.round: attempt.metrics
+            for state in self.states
+            if state.phase == "evaluate" and state.round
+            for attempt in state.attempts
+            if attempt.metrics
+        }

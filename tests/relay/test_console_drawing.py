@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 from stories import RUN, T0, at, failed, optimizing, published, record
 
-from relay.console.demo_report import Published, draw_report, learning_and_evaluating, report
+from relay.console.demo_drawing import draw_report
+from relay.console.demo_report import Published, report, work_seconds
 from relay.console.durations import ago, clock
 from relay.console.figures import progress_words, share, sparkline
 from relay.console.run_drawing import RunDrawing
@@ -151,7 +152,7 @@ def test_progress_without_steps_is_its_stage() -> None:
 
 
 def test_the_demonstrations_overhead_is_all_but_learning_and_evaluating() -> None:
-    assert learning_and_evaluating(published()) == 8.0 + 2.5
+    assert work_seconds(published()) == 8.0 + 2.5
     made = report(published(), Published(version=1, uri="s3://x/", folder="/p"), 90.04)
     assert made.model_dump() == {
         "run": RUN,

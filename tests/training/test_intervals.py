@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from training.statistics.means import bootstrap_mean
-from training.statistics.proportions import paired_difference, wilson
+from training.statistics.proportions import difference, paired_difference, wilson
 
 counts = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda cells: sum(cells) > 0)
 
@@ -68,3 +68,19 @@ def test_a_bootstrap_repeats_itself_and_covers_its_mean() -> None:
 
 def test_one_value_has_an_interval_too() -> None:
     assert bootstrap_mean([3.0]) == (3.0, 3.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "low", "high"),
+    [  # Newcombe, Statistics in Medicine 17 (1998), 873–890, table II, method 10
+        ((56, 70), (48, 80), 0.0524, 0.3339),
+        ((9, 10), (3, 10), 0.1705, 0.8090),
+        ((10, 10), (0, 20), 0.6791, 1.0),
+    ],
+)
+def test_the_interval_of_independent_shares_gives_the_published_bounds(
+    first: tuple[int, int], second: tuple[int, int], low: float, high: float
+) -> None:
+    found = difference(wilson(*first), wilson(*second))
+    assert found.value == pytest.approx(first[0] / first[1] - second[0] / second[1])
+    assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))

@@ -70,7 +70,7 @@ def test_the_first_loss_is_log_2_and_it_falls(box: Box) -> None:
     losses = [
         event.metrics["loss"]
         for event in events(box, spec)[1]
-        if isinstance(event, Advance) and event.stage == "Training"
+        if isinstance(event, Advance) and event.stage == "Training by dpo"
     ]
     assert losses[0] == pytest.approx(0.693147, abs=1e-5)
     assert losses[-1] < 0.4
@@ -81,7 +81,7 @@ def test_progress_shows_the_loss_and_held_out_pairs_moving(collected: Collected)
     spec = box.job("optimize", inputs(artifacts))
     seen = [event for event in events(box, spec)[1] if isinstance(event, Advance)]
     last = seen[-1]
-    assert (last.stage, last.step, last.steps) == ("Training", 6, 6)
+    assert (last.stage, last.step, last.steps) == ("Training by dpo", 6, 6)
     assert {"loss", "reward_accuracy", "margin", "held_out_accuracy", "held_out_loss"} <= set(
         last.metrics
     )
@@ -97,7 +97,7 @@ def test_going_on_from_a_checkpoint_ends_bit_for_bit_where_one_training_would(
     spec = box.job("optimize", inputs(artifacts))
     assignment, work = events(box, spec)
     for event in work:
-        if isinstance(event, Advance) and event.stage == "Training" and event.step == steps_before:
+        if isinstance(event, Advance) and event.stage == "Training by dpo" and event.step == steps_before:
             assignment.stop_mark.touch()
     assert event == Stopped(steps_before)
     second = optimized(collected, attempt=2)

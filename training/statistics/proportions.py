@@ -58,6 +58,22 @@ def paired_difference(both: int, first_only: int, second_only: int, neither: int
     return Interval(difference, max(-1.0, difference - down), min(1.0, difference + up))
 
 
+def difference(first: Interval, second: Interval) -> Interval:
+    """Interval of the difference of two shares of which only Wilson's intervals are known.
+
+    Source: Newcombe, Statistics in Medicine 17 (1998), 873–890, method 10, for independent
+    shares; of shares of the same cases it is wider than `paired_difference`, if they go together.
+
+    Args:
+        first: a share.
+        second: what is taken from it.
+    """
+    gap = first.value - second.value
+    down = _combine(first.value - first.low, second.high - second.value, 0.0)
+    up = _combine(first.high - first.value, second.value - second.low, 0.0)
+    return Interval(gap, gap - down, gap + up)
+
+
 def _correlation(both: int, first_only: int, second_only: int, neither: int) -> float:
     total = both + first_only + second_only + neither
     product = (
