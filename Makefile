@@ -18,7 +18,7 @@ setup: .venv/.installed  ## Install everything into .venv from pinned requiremen
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: setup  ## A dropped preference file becomes a published policy, on this machine
+demo: setup  ## A dropped log of games becomes a policy that plays, on this machine
 	@$(BIN)/relay demo
 
 test: setup lint  ## Every check and every test

@@ -114,7 +114,9 @@ def rejection(**changed: Any) -> Rejection:
     return Rejection.model_validate({**fields, **changed})
 
 
-def publish(stack: Stack, files: dict[str, bytes]) -> PolicyVersion:
+def publish(
+    stack: Stack, files: dict[str, bytes], metrics: dict[str, float] | None = None
+) -> PolicyVersion:
     prefix = layout.policy("preferences", RUN)
     for name, body in files.items():
         stack.s3.put_object(Bucket=BUCKET, Key=f"{prefix}{name}", Body=body)
@@ -134,7 +136,7 @@ def publish(stack: Stack, files: dict[str, bytes]) -> PolicyVersion:
         pipeline_version="0" * 64,
         drops=1,
         plan_key=layout.plan(RUN),
-        metrics={"end_accuracy": 0.9},
+        metrics=metrics or {"end_accuracy": 0.9},
         created_at=T0,
     )
     assert stack.ledger.policies.publish(version)

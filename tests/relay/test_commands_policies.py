@@ -26,6 +26,22 @@ def test_policies_are_listed_with_the_current_one_marked(relay: Relay, stack: St
     assert relay("policies", "nobody").code == 3
 
 
+@pytest.mark.parametrize(
+    ("metrics", "column", "value"),
+    [
+        ({"end_accuracy": 0.9}, "accuracy", "90.0 %"),
+        ({"end_success_rate": 0.972, "end_mean_reward": 0.8}, "success", "97.2 %"),
+    ],
+)
+def test_the_list_says_how_good_each_version_is(
+    relay: Relay, stack: Stack, metrics: dict[str, float], column: str, value: str
+) -> None:
+    publish(stack, FILES, metrics)
+    shown = relay("policies", "preferences").out
+    assert column in shown
+    assert value in shown
+
+
 @pytest.mark.parametrize("version", ["0", "v0", "current"])
 def test_a_policy_is_fetched_whole(relay: Relay, stack: Stack, version: str) -> None:
     publish(stack, FILES)
