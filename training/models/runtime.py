@@ -17,6 +17,9 @@ def prepare_runtime(assignment: Assignment) -> str:
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    # Threads that spin while they wait take the CPU from those they wait for: where others work
+    # on the same cores, two threads were ten times slower than one. Read when torch is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     import torch
     from transformers.utils import logging
 
