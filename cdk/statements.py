@@ -31,8 +31,8 @@ def reads_objects(
 ) -> list[iam.PolicyStatement]:
     """Read objects below prefixes, and learn that one is not there.
 
-    S3 says 403 instead of 404 to a caller who may not list; what it compares to the condition
-    is then the key that was asked for.
+    S3 says 403 instead of 404 to a caller who may not list. Whether a request for one object
+    carries `s3:prefix` is not documented, so the condition holds for requests that have it.
 
     Args:
         bucket: whose objects.
@@ -48,7 +48,7 @@ def reads_objects(
             f"{sid}OrMiss",
             ["s3:ListBucket"],
             [bucket.bucket_arn],
-            {**_owned(bucket), "StringLike": {"s3:prefix": patterns}},
+            {**_owned(bucket), "StringLikeIfExists": {"s3:prefix": patterns}},
         ),
     ]
 

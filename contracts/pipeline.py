@@ -202,7 +202,7 @@ class Patience(Contract):
         1800, ge=30, le=604_800, description="From submission to the first progress."
     )
     heartbeat_s: int = Field(
-        240, ge=30, le=86_400, description="Longest silence; sweep speaks once a minute."
+        240, ge=120, le=86_400, description="Longest silence; sweep speaks once a minute."
     )
     timeout_s: int = Field(
         86_400, ge=60, le=2_592_000, description="Whole attempt; also the job's own deadline."

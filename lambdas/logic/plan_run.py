@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contracts import layout
 from contracts.decision import PlanAnswer
-from contracts.errors import PipelineUnknown, RunNotOpen
+from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen
 from contracts.ledger import DropRecord, RunRecord
 from contracts.limits import DROPS_PER_RUN_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.model import digest
@@ -126,12 +126,14 @@ def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
 
 
 def _make_retry(record: RunRecord, before: str, plane: ControlPlane) -> Plan:
-    """Handoffs hold only while the parent that they started from is still current."""
+    """Handoffs hold while their parent is current, and unless one of them was found corrupt."""
     old = read_plan(before, plane)
     old = old.model_copy(update={"drops": _own_drops(old, plane)})
     parent = _parent(record.pipeline, plane)
     changes = {"run": record.run, "retry_of": before, "created_at": plane.clock.now()}
-    if parent != old.parent:
+    ended = plane.ledger.runs.get(before)
+    corrupt = ended is not None and ended.reason.startswith(ArtifactCorrupt.__name__)
+    if parent != old.parent or corrupt:
         return old.model_copy(update={**changes, "parent": parent, "handoffs": ()})
     done = {
         (attempt.round, attempt.phase): attempt.output.result_key

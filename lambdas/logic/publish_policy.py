@@ -87,7 +87,7 @@ def _publish(
     metrics: dict[str, float],
     plane: ControlPlane,
 ) -> PolicyVersion:
-    verify_export(ref, plane)
+    verify_export(ref, f"{layout.POLICIES}{plan.name}/", plane)
     version = PolicyVersion(
         pipeline=plan.name,
         version=number,

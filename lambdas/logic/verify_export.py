@@ -10,8 +10,13 @@ from contracts.model import digest
 from lambdas.control_plane import ControlPlane
 
 
-def verify_export(ref: ArtifactRef, plane: ControlPlane) -> Manifest:
-    """Check the manifest's digest, then every file's size and sha256.
+def verify_export(ref: ArtifactRef, below: str, plane: ControlPlane) -> Manifest:
+    """Check the export's place, the manifest's digest, then every file's size and sha256.
+
+    Args:
+        ref: the export, as its job reported it.
+        below: the key prefix that it has to lie under.
+        plane: whose bucket it is in.
 
     Raises:
         ArtifactCorrupt: a file is missing or differs; the message names it.
@@ -22,6 +27,8 @@ def verify_export(ref: ArtifactRef, plane: ControlPlane) -> Manifest:
         raise ArtifactCorrupt(f"an export lies in the bucket, not at {ref.uri}") from error
     if bucket != plane.objects.bucket:
         raise ArtifactCorrupt(f"{ref.uri} is not in the pipeline's bucket {plane.objects.bucket}")
+    if not prefix.startswith(below):
+        raise ArtifactCorrupt(f"{ref.uri} is not under {below}, where this pipeline's exports lie")
     stored = plane.objects.get(prefix + MANIFEST, limit=STATUS_OBJECT_BYTES_MAX)
     if stored is None or digest(stored) != ref.manifest:
         raise ArtifactCorrupt(f"{ref.uri}{MANIFEST} is missing or is not the one reported")

@@ -124,7 +124,9 @@ def _said(template: Template, statement: dict[str, Any]) -> str:
     actions = " ".join(sorted(_listed(statement["Action"])))
     resources = " ".join(sorted(flat(template, one) for one in _listed(statement["Resource"])))
     never = "" if statement["Effect"] == "Allow" else "never "
-    prefixes = _listed(statement.get("Condition", {}).get("StringLike", {}).get("s3:prefix", []))
+    prefixes = _listed(
+        statement.get("Condition", {}).get("StringLikeIfExists", {}).get("s3:prefix", [])
+    )
     only = f" if s3:prefix is {' '.join(sorted(prefixes))}" if prefixes else ""
     return f"{never}{actions} on {resources}{only}"
 
@@ -179,7 +181,7 @@ def test_who_reads_objects_is_told_when_there_is_none(template: Template) -> Non
             prefix
             for statement in statements
             if "s3:ListBucket" in _listed(statement["Action"])
-            for prefix in _listed(statement["Condition"]["StringLike"]["s3:prefix"])
+            for prefix in _listed(statement["Condition"]["StringLikeIfExists"]["s3:prefix"])
         }
         assert read == listed, role
 
