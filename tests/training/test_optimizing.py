@@ -97,7 +97,11 @@ def test_going_on_from_a_checkpoint_ends_bit_for_bit_where_one_training_would(
     spec = box.job("optimize", inputs(artifacts))
     assignment, work = events(box, spec)
     for event in work:
-        if isinstance(event, Advance) and event.stage == "Training by dpo" and event.step == steps_before:
+        if (
+            isinstance(event, Advance)
+            and event.stage == "Training by dpo"
+            and event.step == steps_before
+        ):
             assignment.stop_mark.touch()
     assert event == Stopped(steps_before)
     second = optimized(collected, attempt=2)

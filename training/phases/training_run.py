@@ -175,10 +175,10 @@ class TrainingRun:
         self._curve.add(place, self._lesson.figures)
 
     def _stage(self) -> str:
+        stage = f"Training by {self.recipes[self._number].algorithm}"
         if len(self.recipes) == 1:
-            return "Training"
-        name = self.recipes[self._number].algorithm
-        return f"Training by {name}, {self._number + 1} of {len(self.recipes)}"
+            return stage
+        return f"{stage}, {self._number + 1} of {len(self.recipes)}"
 
     def _sign(self, stage: str) -> Advance:
         return Advance(stage, self.step, units(self.recipes), dict(self._lesson.figures))
