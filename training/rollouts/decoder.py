@@ -13,7 +13,6 @@ from training.rollouts.row_cache import RowCache
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.nn import Linear
 
 KINDS = ("llama", "qwen2", "qwen3")
 _MOVING = ("dynamic", "longrope")
@@ -21,13 +20,27 @@ _MOVING = ("dynamic", "longrope")
 
 
 class _Norm(NamedTuple):
+    """Root mean square norm over the last axis, arXiv 1910.07467."""
+
     weight: Tensor
     epsilon: float
 
     def __call__(self, x: Tensor) -> Tensor:
-        from torch.nn.functional import rms_norm
+        import torch
 
-        return rms_norm(x, self.weight.shape, self.weight, self.epsilon)
+        return torch.rms_norm(x, x.shape[-1:], None, self.epsilon).mul_(self.weight)
+
+
+class _Map(NamedTuple):
+    """A linear map: [out, in], and perhaps [out]."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        from torch.nn.functional import linear
+
+        return linear(x, self.weight, self.bias)
 
 
 class _Rotation(NamedTuple):
@@ -42,19 +55,20 @@ class _Rotation(NamedTuple):
 
 
 class _Layer(NamedTuple):
+    """One layer; queries, keys and values are made by one map, as so many heads in this order."""
+
     number: int
     before: _Norm
-    query: Linear
-    key: Linear
-    value: Linear
-    query_norm: _Norm | None
-    key_norm: _Norm | None
-    out: Linear
+    heads: _Map
+    heads_norm: _Norm | None
+    out: _Map
     between: _Norm
-    gate: Linear
-    up: Linear
-    down: Linear
+    gate: _Map
+    up: _Map
+    down: _Map
     bend: Callable[[Tensor], Tensor]
+    queries: int
+    keys: int
     size: int
     scaling: float
 
@@ -66,7 +80,8 @@ class Decoder:
         """Take a model for which `fits`.
 
         Args:
-            model: a causal language model of transformers; its weights are not copied.
+            model: a causal language model of transformers; the weights that make queries, keys
+                and values are copied, so it must not change.
             context: most positions.
         """
         import torch
@@ -111,15 +126,15 @@ _Attend = Callable[["Tensor", "Tensor", "Tensor", float], "Tensor"]
 def _attention(
     layer: _Layer, x: Tensor, rotate: _Rotation, attend: _Attend, cache: RowCache
 ) -> Tensor:
-    shape = (*x.shape[:2], -1, layer.size)
-    query, key = layer.query(x).view(shape), layer.key(x).view(shape)
-    if layer.query_norm is not None and layer.key_norm is not None:
-        query, key = layer.query_norm(query), layer.key_norm(key)
-    value = layer.value(x).view(shape).transpose(1, 2)
-    query, key = rotate(query.transpose(1, 2)), rotate(key.transpose(1, 2))
+    heads = layer.heads(x).view(*x.shape[:2], -1, layer.size)
+    turned = heads[:, :, : -layer.keys]
+    if layer.heads_norm is not None:
+        turned = layer.heads_norm(turned)
+    turned = rotate(turned.transpose(1, 2))
+    query, key = turned[:, : layer.queries], turned[:, layer.queries :]
+    value = heads[:, :, -layer.keys :].transpose(1, 2)
     keys, values = cache.update(key, value, layer.number)
-    made: Tensor = layer.out(attend(query, keys, values, layer.scaling))
-    return made
+    return layer.out(attend(query, keys, values, layer.scaling))
 
 
 def _attending(seen: Tensor) -> _Attend:
@@ -159,7 +174,12 @@ def fits(model: Any) -> bool:  # noqa: ANN401
         return False
     if type(model).__name__ != f"{type(config).__name__.removesuffix('Config')}ForCausalLM":
         return False
-    return all(type(part) is Linear for layer in model.model.layers for part in _linears(layer))
+    layers = [list(_linears(layer)) for layer in model.model.layers]
+    return all(
+        all(type(part) is Linear for part in parts)
+        and len({part.bias is None for part in parts[:3]}) == 1
+        for parts in layers
+    )
 
 
 def _linears(layer: Any) -> Iterator[Any]:  # noqa: ANN401
@@ -169,25 +189,47 @@ def _linears(layer: Any) -> Iterator[Any]:  # noqa: ANN401
 
 
 def _layer(number: int, layer: Any) -> _Layer:  # noqa: ANN401
-    query, key, value, out, gate, up, down = _linears(layer)
+    query, key, value, out, gate, up, down = (_Map(one.weight, one.bias) for one in _linears(layer))
     attention = layer.self_attn
+    size: int = attention.head_dim
+    queries, keys = len(query.weight) // size, len(key.weight) // size
     return _Layer(
         number=number,
         before=_norm(layer.input_layernorm),
-        query=query,
-        key=key,
-        value=value,
-        query_norm=_norm(attention.q_norm) if hasattr(attention, "q_norm") else None,
-        key_norm=_norm(attention.k_norm) if hasattr(attention, "k_norm") else None,
+        heads=_joined(query, key, value),
+        heads_norm=_heads_norm(attention, queries, keys),
         out=out,
         between=_norm(layer.post_attention_layernorm),
         gate=gate,
         up=up,
         down=down,
         bend=layer.mlp.act_fn,
-        size=attention.head_dim,
+        queries=queries,
+        keys=keys,
+        size=size,
         scaling=attention.scaling,
     )
+
+
+def _joined(*maps: _Map) -> _Map:
+    import torch
+
+    biases = [one.bias for one in maps if one.bias is not None]
+    with torch.no_grad():
+        weight = torch.cat([one.weight for one in maps])
+        return _Map(weight, torch.cat(biases) if biases else None)
+
+
+def _heads_norm(attention: Any, queries: int, keys: int) -> _Norm | None:  # noqa: ANN401
+    """Norms of queries and keys as one: [queries + keys, size] weights."""
+    import torch
+
+    if not hasattr(attention, "q_norm"):
+        return None
+    query, key = _norm(attention.q_norm), _norm(attention.k_norm)
+    with torch.no_grad():
+        weight = torch.cat((query.weight.expand(queries, -1), key.weight.expand(keys, -1)))
+    return _Norm(weight, query.epsilon)
 
 
 def _norm(module: Any) -> _Norm:  # noqa: ANN401
