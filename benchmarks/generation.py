@@ -10,10 +10,11 @@ to text; ours keeps log-probabilities besides. `generate` has a cache within a t
 conversation again in each.
 
 The two take turns, so that a busy machine disturbs both alike; with one thread the time is that of
-the processor, not of the wall. The ratio is that of the best times, which other work on the machine
-touches least; the median of neighbours' ratios and their spread are told as well. The targets hold for one turn, and for six turns of an agent, which hears more than it says;
-two further settings show what becomes of the ratio when it hears less. Exits with 1 when a target
-is missed.
+the processor, not of the wall. The ratio is that of the best times, which other work on the
+machine touches least; the median of neighbours' ratios and their spread are told as well. The
+targets hold for one turn, and for six turns of an agent, which hears more than it says; two
+further settings show what becomes of the ratio when it hears less. Exits with 1 when a target is
+missed.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("one turn", 1, 16, 0, 32, 1.5),
+    Setting("one turn", 1, 16, 0, 64, 1.5),
     Setting("six turns", 6, 16, 40, 8, 3.0),
     Setting("six turns, equal shares", 6, 16, 16, 16),
     Setting("six turns, few words", 6, 8, 4, 4),
