@@ -53,7 +53,23 @@ def validate(path: Path, *, name: str, rules: DataRules, plays: bool | None = No
         if too_large
         else read_file(path, name=name, format=rules.format)
     )
-    return judge(reading, rules, plays=bool(reading.trajectories) if plays is None else plays)
+    plays = bool(reading.trajectories) if plays is None else plays
+    verdict = judge(reading, rules, plays=plays)
+    return verdict if plays else _alone(verdict)
+
+
+def _alone(verdict: Verdict) -> Verdict:
+    """A run needs pairs on both sides of the split; other drops may bring what this one lacks."""
+    if not verdict.ok or (verdict.training and verdict.held_out):
+        return verdict
+    return verdict.model_copy(
+        update={
+            "ok": False,
+            "reason": f"alone it gives {verdict.training} pairs to train on and "
+            f"{verdict.held_out} held out; a run needs both",
+            "remedy": "drop it together with pairs of other prompts",
+        }
+    )
 
 
 def judge(reading: Reading, rules: DataRules, *, plays: bool = False) -> Verdict:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from contracts import layout
 from contracts.decision import PlanAnswer
 from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen
@@ -126,14 +128,27 @@ def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
 
 
 def _make_retry(record: RunRecord, before: str, plane: ControlPlane) -> Plan:
-    """Handoffs hold while their parent is current, and unless one of them was found corrupt."""
+    """The same drops under the recipe as it is registered now.
+
+    Handoffs hold while recipe and parent are those they came from, unless one was found corrupt.
+    """
     old = read_plan(before, plane)
     old = old.model_copy(update={"drops": _own_drops(old, plane)})
     parent = _parent(record.pipeline, plane)
-    changes = {"run": record.run, "retry_of": before, "created_at": plane.clock.now()}
+    changes: dict[str, Any] = {
+        "run": record.run,
+        "retry_of": before,
+        "created_at": plane.clock.now(),
+    }
     ended = plane.ledger.runs.get(before)
     corrupt = ended is not None and ended.reason.startswith(ArtifactCorrupt.__name__)
-    if parent != old.parent or corrupt:
+    key = layout.pipeline(record.pipeline)
+    stored = plane.objects.get(key, limit=STATUS_OBJECT_BYTES_MAX)
+    mended = stored is not None and digest(stored) != old.pipeline_version
+    if stored is not None and mended:
+        changes["pipeline"] = Pipeline.from_bytes(stored, where=key)
+        changes["pipeline_version"] = digest(stored)
+    if parent != old.parent or corrupt or mended:
         return old.model_copy(update={**changes, "parent": parent, "handoffs": ()})
     done = {
         (attempt.round, attempt.phase): attempt.output.result_key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fakes.agent import Ending
+from fakes.recipes import pipeline
 from fakes.world import World
 
 from contracts import layout
@@ -157,6 +158,22 @@ def test_a_cancelled_run_is_retried_with_the_same_drops(world: World) -> None:
         known = world.ledger.drops.get(drop.id)
         assert known is not None
         assert known.run == run
+
+
+def test_a_retry_takes_the_recipe_as_it_was_mended_and_starts_over(world: World) -> None:
+    run = world.start_run()
+    world.until(run, "evaluate")
+    world.graph.abort(run)
+    world.tell_ends()
+    world.deliver_all()
+    world.register(pipeline("tone", attempts=2))
+    retried = retry_run(run, world.plane)
+    world.graph.step(retried)
+    old, new = plan_of(world, run), plan_of(world, retried)
+    assert new.drops == old.drops
+    assert new.pipeline.attempts == 2
+    assert new.pipeline_version != old.pipeline_version
+    assert new.handoffs == ()
 
 
 def test_a_retry_of_a_retry_keeps_the_handoffs_of_both(world: World) -> None:

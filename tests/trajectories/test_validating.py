@@ -48,10 +48,10 @@ def test_a_file_without_a_usable_pair_is_not_ok(
 def test_a_file_is_refused_whole_when_its_bad_share_is_larger_than_allowed(
     tmp_path: Path, allowed: float, ok: bool
 ) -> None:
-    found = verdict(tmp_path, lines(trl(1), trl(2), trl(3), b"{"), max_bad_share=allowed)
+    found = verdict(tmp_path, lines(*map(trl, range(30)), *[b"{"] * 10), max_bad_share=allowed)
     assert found.ok is ok
-    assert (found.usable, found.rejected) == (3, 1)
-    assert ("1 of 4 records are bad" in found.reason) is not ok
+    assert (found.usable, found.rejected) == (30, 10)
+    assert ("10 of 40 records are bad" in found.reason) is not ok
 
 
 def test_a_file_larger_than_the_pipeline_allows_is_not_read(tmp_path: Path) -> None:
@@ -63,3 +63,11 @@ def test_a_file_larger_than_the_pipeline_allows_is_not_read(tmp_path: Path) -> N
 
 def test_the_pipelines_format_is_held_to(tmp_path: Path) -> None:
     assert not verdict(tmp_path, lines(trl(1)), format="sharegpt_pairs").ok
+
+
+def test_a_file_that_alone_leaves_one_side_of_the_split_empty_is_said_to(tmp_path: Path) -> None:
+    found = verdict(tmp_path, lines(trl(1)))
+    assert not found.ok
+    assert found.usable == 1
+    assert "a run needs both" in found.reason
+    assert "other prompts" in found.remedy
