@@ -22,7 +22,7 @@ class Probe(core.Stack):
     def __init__(self, scope: Construct, name: str) -> None:
         super().__init__(scope, name)
         bucket = s3.CfnBucket(self, "Bucket", bucket_name=f"probe-{self.account}")
-        queue = sqs.Queue(self, "Queue", visibility_timeout=core.Duration.seconds(6))
+        queue = sqs.Queue(self, "Queue", visibility_timeout=core.Duration.seconds(20))
         arn = f"arn:aws:s3:::probe-{self.account}"
         queue.add_to_resource_policy(
             iam.PolicyStatement(
@@ -88,7 +88,7 @@ class Probe(core.Stack):
             code=lambdas.Code.from_asset(str(FUNCTIONS)),
             handler=f"handlers.{name}",
             environment=variables,
-            timeout=core.Duration.seconds(5),
+            timeout=core.Duration.seconds(18),
         )
 
 
