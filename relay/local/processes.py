@@ -17,10 +17,10 @@ from pathlib import Path
 
 import psutil
 
+from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
 
 _CLOCK_SLACK_S = 0.5
-_NO_SESSION = -1
 _NO_SESSION = -1
 _MARK = "RELAY_LOCAL_PROCESS"
 _writing = threading.Lock()
@@ -108,7 +108,14 @@ class Processes:
             text = self._places.processes.read_text()
         except FileNotFoundError:
             return {}
-        return {name: Started(**fields) for name, fields in json.loads(text).items()}
+        try:
+            return {name: Started(**fields) for name, fields in json.loads(text).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            remedy = (
+                f"look for processes whose environment has {_MARK}={self._places.root}#..., "
+                "end them, then remove the file"
+            )
+            raise DamagedStateError(self._places.processes, remedy) from error
 
     def _write(self, record: Mapping[str, Started]) -> None:
         partial = self._places.processes.with_suffix(".partial")
