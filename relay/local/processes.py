@@ -28,10 +28,14 @@ _writing = threading.Lock()
 
 @dataclass(frozen=True)
 class Started:
-    """A process on record; `created` is its start time in seconds since the epoch."""
+    """A process on record; `created` is its start time in seconds since the epoch.
+
+    One that an older Relay recorded has no command.
+    """
 
     pid: int
     created: float
+    command: Sequence[str] | None = None
 
 
 class Processes:
@@ -65,7 +69,7 @@ class Processes:
         with _writing:
             created = psutil.Process(child.pid).create_time()
             others = {key: value for key, value in self._read().items() if key != name}
-            self._write({**others, name: Started(child.pid, created)})
+            self._write({**others, name: Started(child.pid, created, list(command))})
         return child.pid
 
     def run(self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> int:
@@ -83,6 +87,13 @@ class Processes:
         """Whether the recorded process runs."""
         started = self._read().get(name)
         return started is not None and _find(started) is not None
+
+    def runs(self, name: str, command: Sequence[str]) -> bool:
+        """Whether the recorded process runs, and was started by this very command."""
+        started = self._read().get(name)
+        if started is None or _find(started) is None:
+            return False
+        return started.command is None or list(started.command) == list(command)
 
     def pid(self, name: str) -> int | None:
         """The process id, if the process runs."""
