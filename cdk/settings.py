@@ -72,8 +72,8 @@ class Settings(Contract):
     )
     workspace_root: str = Field(
         "/fsx/relay",
-        pattern=r"^(/[A-Za-z0-9._-]+)+$",
-        description="Folder on the file system that all jobs share.",
+        pattern=r"^(/[^/\x00-\x1f\x7f-\x9f]+)+$",
+        description="Folder on the file system that all jobs share; absolute, no slash at the end.",
     )
     progress_interval_s: float = Field(
         15, gt=0, le=600, description="Least time between a job's progress objects, in seconds."

@@ -41,7 +41,11 @@ def drop(
     """
     from relay.console.dropping import put
 
-    dropped = put(at.plane, file, pipeline, as_ or file.name)
+    name = as_ or file.name
+    with interrupted("interrupted; nothing was put"):
+        _check(at, pipeline)
+    with interrupted(f"interrupted; whether {name} was put is not known: `relay drops` may tell"):
+        dropped = put(at.plane, file, pipeline, name)
     if not at.json:
         draw(f"s3://{dropped.bucket}/{dropped.key}\nversion {dropped.version_id}")
     if not wait:
@@ -63,6 +67,15 @@ def drop(
     else:
         _draw(story, rejection)
     raise typer.Exit(0 if outcome in {"PUBLISHED", "KEPT"} else FAILED)
+
+
+def _check(at: Invocation, pipeline: str) -> None:
+    """Nothing is put where no pipeline would take it."""
+    from contracts.names import is_pipeline_name
+
+    if not is_pipeline_name(pipeline):
+        raise typer.BadParameter(f"{pipeline!r} can't be a pipeline's name", param_hint="pipeline")
+    at.plane.pipeline_bytes(pipeline)
 
 
 def _wait(at: Invocation, dropped: Dropped) -> tuple[RunStory | None, Rejection | None]:

@@ -107,7 +107,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
     def run(**given: Any) -> None:  # noqa: ANN401 - whatever the command takes
         at = Invocation(**{name: given.pop(name) for name in _OPTIONS})
-        function(at, **given)
+        from relay.commands.following import interrupted
+
+        with interrupted("interrupted"):
+            function(at, **given)
 
     run.__name__, run.__doc__ = function.__name__, function.__doc__
     parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own] + common

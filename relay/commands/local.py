@@ -10,6 +10,8 @@ from relay.commands.invocation import Invocation, command
 from relay.commands.voice import draw, give, table, talk
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from relay.local.stack import ProcessStatus
 
 app = typer.Typer(no_args_is_help=True, help="The whole of it on this machine.")
@@ -81,10 +83,14 @@ def status(at: Invocation) -> None:
         raise NotFound("no local stack is up here: `relay local up` starts one")
 
 
-def _words(one: ProcessStatus) -> str:
+def _words(one: ProcessStatus) -> Text:
+    from rich.text import Text
+
     if one.pid is None:
-        return "[red]ended[/red]"
-    return "[yellow]does not answer[/yellow]" if one.answers is False else "[green]up[/green]"
+        return Text("ended", style="red")
+    if one.answers is False:
+        return Text("does not answer", style="yellow")
+    return Text("up", style="green")
 
 
 def _json(one: ProcessStatus) -> dict[str, object]:

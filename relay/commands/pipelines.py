@@ -76,7 +76,8 @@ def _read(file: Path) -> Pipeline | list[FileProblem]:
 def list_(at: Invocation) -> None:
     """List the pipelines that are registered, or were dropped into.
 
-    JSON: [{name, registered, description, current_version, paused, consecutive_failures}].
+    JSON: [{name, registered, description, current_version, paused, consecutive_failures,
+    unreadable: why the recipe can't be read, or empty}].
     """
     from relay.console.pipelines_reading import summaries
 

@@ -23,7 +23,7 @@ def listening() -> Console:
     """The console of stderr."""
     from rich.console import Console
 
-    return Console(stderr=True, width=_width(sys.stderr))
+    return Console(stderr=True, width=_width(sys.stderr), markup=False, emoji=False)
 
 
 def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -33,10 +33,14 @@ def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
 
 
 def draw(picture: RenderableType) -> None:
-    """Print data as a picture; what must stay in one piece, such as an address, may stick out."""
+    """Print data as a picture; what must stay in one piece, such as an address, may stick out.
+
+    A string is text and nothing else, here and within the picture: `[red]` in it is shown.
+    """
     from rich.console import Console
 
-    Console(width=_width(sys.stdout)).print(picture, crop=False)
+    console = Console(width=_width(sys.stdout), markup=False, emoji=False)
+    console.print(picture, crop=False)
 
 
 def _width(stream: TextIO) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import NoRegionError
 
 from contracts import layout, ledger
 from contracts.ledger import PipelineRecord, RunRecord
@@ -120,9 +121,16 @@ def find(wish: Wish) -> ControlPlane:
 
     Raises:
         NotFound: there is no such stack.
-        TryAgain: it is still being created.
+        TryAgain: it is still being created, or the local one has crashed.
     """
-    return connect(locate(wish, os.environ, local_up(local_root())))
+    elsewhere = wish.aws or wish.profile or os.environ.get("AWS_ENDPOINT_URL")
+    try:
+        return connect(locate(wish, os.environ, None if elsewhere else local_up(local_root())))
+    except NoRegionError as error:
+        raise NotFound(
+            "no local stack is up here, and no AWS region is set: `relay local up` starts one, "
+            "or set AWS_REGION or --profile"
+        ) from error
 
 
 def connect(location: Location) -> ControlPlane:

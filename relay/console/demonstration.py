@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from contracts.rejection import Rejection
 from relay.console.control_plane import ControlPlane, connect
 from relay.console.curve_picture import Evaluation, draw_curve
 from relay.console.demo_examples import Example
+from relay.console.demo_folder import claim, empty
 from relay.console.dropping import put, wait_for_run
 from relay.console.errors import ToolError, TryAgain
 from relay.console.following import follow
@@ -71,16 +71,18 @@ def demonstrate(example: Example, folder: Path, seed: int | None, say: Say, watc
         watch: shows the run's stories as they come, and returns the last.
 
     Raises:
+        Conflict: where its stack would be is something that it did not make.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP; nothing is left running then either.
     """
     folder.mkdir(parents=True, exist_ok=True)
     places = LocalPlaces((folder / "stack").resolve())
     shut_out_other_aws()
     with _alone(folder / "lock"), Interrupts() as interrupts:
+        claim(folder / "stack")
         try:
             with interrupts.heeded():
                 _tidy(places)
-                shutil.rmtree(places.root, ignore_errors=True)
+                empty(places.root)
                 stack.up(places, settings_for(places, DEFAULT_STACK), say)
                 say(f"Everything is up: putting {example.drop} into the bucket")
                 where = Location(DEFAULT_STACK, None, places.root, "the demonstration's stack")
@@ -168,7 +170,7 @@ def _tidy(places: LocalPlaces) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
+    with path.open("a") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from contracts import layout
 from contracts.rejection import Rejection
 from relay.console.control_plane import ControlPlane
@@ -9,7 +12,18 @@ from relay.console.control_plane import ControlPlane
 
 def rejected(plane: ControlPlane, pipeline: str, limit: int) -> list[Rejection]:
     """The newest reports of a pipeline, the newest first."""
-    listed = plane.keys(f"{layout.REJECTED}{pipeline}/")
-    newest = sorted(listed, key=lambda item: item["LastModified"], reverse=True)[:limit]
-    bodies = [(item["Key"], plane.get(item["Key"])) for item in newest]
-    return [Rejection.from_bytes(body, where=key) for key, body in bodies if body is not None]
+    return list(islice(_reports(plane, pipeline), limit))
+
+
+def _reports(plane: ControlPlane, pipeline: str) -> Iterator[Rejection]:
+    """Those of the pipeline's folder; and those named by digest, by the key that they tell."""
+    folders = (pipeline, layout.BY_DIGEST)
+    listed = [item for one in folders for item in plane.keys(f"{layout.REJECTED}{one}/")]
+    for item in sorted(listed, key=lambda item: item["LastModified"], reverse=True):
+        body = plane.get(item["Key"])
+        if body is None:
+            continue
+        report = Rejection.from_bytes(body, where=item["Key"])
+        own = item["Key"].startswith(f"{layout.REJECTED}{pipeline}/")
+        if own or report.key.startswith(f"{layout.INCOMING}{pipeline}/"):
+            yield report

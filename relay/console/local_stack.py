@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from relay.console.checkout import CHECKOUT
 from relay.local.deployment import App
+from relay.local.errors import LocalStackError
 from relay.local.places import LocalPlaces
 from relay.local.ports import ports_of
 from relay.local.ray_head import jobs_address
@@ -24,6 +25,11 @@ def settings_for(places: LocalPlaces, stack: str) -> Settings:
     What differs from AWS: shorter waits, a workspace below the state folder, and data that goes
     when the stack is deleted.
     """
+    if not str(places.root.resolve()).isprintable():
+        raise LocalStackError(
+            f"the local stack can't be in {str(places.root)!r}, for of the characters in it: "
+            "go to another folder, or name one in RELAY_LOCAL"
+        )
     context = {
         "name": stack,
         "stage": "local",

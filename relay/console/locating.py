@@ -7,6 +7,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from relay.console.errors import TryAgain
 from relay.local import emulator_process
 from relay.local.places import LocalPlaces, default_root
 from relay.local.processes import Processes
@@ -73,11 +74,23 @@ def local_root(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def local_up(root: Path) -> Path | None:
-    """The folder, if its embedded AWS runs."""
+    """The folder, if its embedded AWS runs.
+
+    Raises:
+        TryAgain: it should run and does not; to go on to another AWS would surprise.
+    """
     places = LocalPlaces(root)
     if not places.processes.exists():
         return None
-    return root if Processes(places).alive(emulator_process.NAME) else None
+    processes = Processes(places)
+    if processes.alive(emulator_process.NAME):
+        return root
+    if emulator_process.NAME in processes.names():
+        raise TryAgain(
+            f"the local stack in {root} has crashed: `relay local up` brings it back with its "
+            "data, `relay local down` gives it up; with --aws the command goes to AWS"
+        )
+    return None
 
 
 def adopt(root: Path, environ: MutableMapping[str, str] = os.environ) -> None:

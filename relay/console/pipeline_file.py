@@ -39,6 +39,13 @@ def read_pipeline(text: str) -> Pipeline | list[FileProblem]:
     if len(text.encode()) > FILE_BYTES_MAX:
         return [FileProblem(line=1, column=1, field="", problem="the file is over 256 KiB")]
     try:
+        return _read(text)
+    except RecursionError:
+        return [FileProblem(line=1, column=1, field="", problem="it is nested too deeply")]
+
+
+def _read(text: str) -> Pipeline | list[FileProblem]:
+    try:
         problems = list(_fancy(text))
         root = None if problems else yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contracts import layout
+from contracts.errors import ContractBroken
 from contracts.ledger import PipelineRecord
 from contracts.limits import DROPS_PER_RUN_MAX
 from contracts.model import Contract, digest
@@ -13,7 +14,7 @@ _WAITING_COUNTED = DROPS_PER_RUN_MAX
 
 
 class Summary(Contract):
-    """A pipeline in a list."""
+    """A pipeline in a list; `unreadable` is why its recipe can't be read."""
 
     name: str
     registered: bool
@@ -21,6 +22,7 @@ class Summary(Contract):
     current_version: int | None
     paused: bool
     consecutive_failures: int
+    unreadable: str = ""
 
     @property
     def policy(self) -> str:
@@ -32,6 +34,8 @@ class Summary(Contract):
         """How it is doing, for a person."""
         if not self.registered:
             return "not registered"
+        if self.unreadable:
+            return f"unreadable: {self.unreadable}"
         if self.paused:
             return "paused"
         return f"{self.consecutive_failures} failed" if self.consecutive_failures else "ok"
@@ -53,6 +57,7 @@ def summaries(plane: ControlPlane) -> list[Summary]:
     registered = {
         item["Key"].removeprefix(layout.PIPELINES).removesuffix(".json")
         for item in plane.keys(layout.PIPELINES)
+        if item["Key"].endswith(".json")
     }
     return [
         _summary(name, name in registered, seen.get(name), plane)
@@ -81,10 +86,13 @@ def detail(plane: ControlPlane, name: str) -> Detail:
 def _summary(
     name: str, registered: bool, record: PipelineRecord | None, plane: ControlPlane
 ) -> Summary:
-    description = ""
+    description = unreadable = ""
     if registered:
         key = layout.pipeline(name)
-        description = Pipeline.from_bytes(plane.pipeline_bytes(name), where=key).description
+        try:
+            description = Pipeline.from_bytes(plane.pipeline_bytes(name), where=key).description
+        except ContractBroken as error:
+            unreadable = str(error)
     return Summary(
         name=name,
         registered=registered,
@@ -92,4 +100,5 @@ def _summary(
         current_version=record.current_version if record else None,
         paused=record.paused if record else False,
         consecutive_failures=record.consecutive_failures if record else 0,
+        unreadable=unreadable,
     )

@@ -6,6 +6,7 @@ import time
 
 from rich.console import Console
 from rich.status import Status
+from rich.text import Text
 
 
 class Steps:
@@ -27,10 +28,11 @@ class Steps:
         self._console.print(line, markup=False, highlight=False, soft_wrap=True)
         if not self._console.is_terminal:
             return
+        said = Text(step, style="dim")
         if self._status is None:
-            self._status = self._console.status(step, spinner="dots", spinner_style="cyan")
+            self._status = self._console.status(said, spinner="dots", spinner_style="cyan")
             self._status.start()
-        self._status.update(f"[dim]{step}[/dim]")
+        self._status.update(said)
 
     def pause(self) -> None:
         """Take the spinner away, as before something else is drawn."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, field_serializer
 
 from contracts.ledger import AttemptStatus, RunStatus
 from contracts.model import Contract
@@ -29,6 +29,11 @@ class AttemptStory(Contract):
     notes: tuple[str, ...]
     error: str
     cause: str
+
+    @field_serializer("progress")
+    def _without_nonce(self, progress: Progress | None) -> dict[str, Any] | None:
+        """A job's nonce lets whoever knows it speak for the job: no story tells it."""
+        return None if progress is None else progress.model_dump(mode="json", exclude={"nonce"})
 
 
 class StateStory(Contract):

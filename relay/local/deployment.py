@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from relay.local.cdk_cli import app_command, context_arguments, run_cdk
 from relay.local.environment import ACCOUNT, REGION, client_environment, endpoint
+from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
 
 _BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
@@ -115,6 +116,9 @@ def _last_digest(places: LocalPlaces) -> str | None:
         digest: str = json.loads(places.deployed.read_text())["digest"]
     except FileNotFoundError:
         return None
+    except (ValueError, TypeError, KeyError) as error:
+        remedy = "remove the file, and the next `relay local up` deploys again"
+        raise DamagedStateError(places.deployed, remedy) from error
     return digest
 
 

@@ -14,6 +14,13 @@ class StackBusyError(LocalStackError):
         super().__init__(f"Another command is at work on the local stack in {root}; try again")
 
 
+class DamagedStateError(LocalStackError):
+    """A file of the state folder can't be read."""
+
+    def __init__(self, path: Path, remedy: str) -> None:
+        super().__init__(f"{path} is damaged: {remedy}")
+
+
 class PortTakenError(LocalStackError):
     """A port of this stack is used by something else."""
 

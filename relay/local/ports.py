@@ -5,6 +5,7 @@ import socket
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
+from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
 
 
@@ -26,11 +27,22 @@ def ports_of(places: LocalPlaces) -> Ports:
     Addresses of queues are part of what is deployed, so the ports must not change later.
     """
     if places.ports.exists():
-        return Ports(**json.loads(places.ports.read_text()))
+        return _read(places)
     ports = Ports(*_free(len(Ports.__dataclass_fields__)))
     partial = places.ports.with_suffix(".partial")
     partial.write_text(json.dumps(asdict(ports)))
     partial.replace(places.ports)
+    return ports
+
+
+def _read(places: LocalPlaces) -> Ports:
+    try:
+        ports = Ports(**json.loads(places.ports.read_text()))
+        if not all(isinstance(one, int) for one in asdict(ports).values()):
+            raise TypeError("a port is a whole number")
+    except (ValueError, TypeError) as error:
+        remedy = f"the deployed addresses are lost with it; remove {places.root} to start afresh"
+        raise DamagedStateError(places.ports, remedy) from error
     return ports
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import psutil
 
+from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
 
 _CLOCK_SLACK_S = 0.5
-_NO_SESSION = -1
 _NO_SESSION = -1
 _MARK = "RELAY_LOCAL_PROCESS"
 _writing = threading.Lock()
@@ -28,10 +28,14 @@ _writing = threading.Lock()
 
 @dataclass(frozen=True)
 class Started:
-    """A process on record; `created` is its start time in seconds since the epoch."""
+    """A process on record; `created` is its start time in seconds since the epoch.
+
+    One that an older Relay recorded has no command.
+    """
 
     pid: int
     created: float
+    command: Sequence[str] | None = None
 
 
 class Processes:
@@ -65,7 +69,7 @@ class Processes:
         with _writing:
             created = psutil.Process(child.pid).create_time()
             others = {key: value for key, value in self._read().items() if key != name}
-            self._write({**others, name: Started(child.pid, created)})
+            self._write({**others, name: Started(child.pid, created, list(command))})
         return child.pid
 
     def run(self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> int:
@@ -83,6 +87,13 @@ class Processes:
         """Whether the recorded process runs."""
         started = self._read().get(name)
         return started is not None and _find(started) is not None
+
+    def runs(self, name: str, command: Sequence[str]) -> bool:
+        """Whether the recorded process runs, and was started by this very command."""
+        started = self._read().get(name)
+        if started is None or _find(started) is None:
+            return False
+        return started.command is None or list(started.command) == list(command)
 
     def pid(self, name: str) -> int | None:
         """The process id, if the process runs."""
@@ -108,7 +119,14 @@ class Processes:
             text = self._places.processes.read_text()
         except FileNotFoundError:
             return {}
-        return {name: Started(**fields) for name, fields in json.loads(text).items()}
+        try:
+            return {name: Started(**fields) for name, fields in json.loads(text).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            remedy = (
+                f"look for processes whose environment has {_MARK}={self._places.root}#..., "
+                "end them, then remove the file"
+            )
+            raise DamagedStateError(self._places.processes, remedy) from error
 
     def _write(self, record: Mapping[str, Started]) -> None:
         partial = self._places.processes.with_suffix(".partial")

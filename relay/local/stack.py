@@ -125,10 +125,15 @@ def _bring_up(
         outputs = control_plane.result()
     environment = environment_of(places)
     for attached in settings.attached:
-        if not processes.alive(attached.name):
-            on_step(f"Starting {attached.name}")
-            env = {**unaddressed(os.environ), **environment, **attached.env(outputs)}
-            processes.start(attached.name, attached.command(outputs), env, attached.cwd)
+        command = attached.command(outputs)
+        if processes.runs(attached.name, command):
+            continue
+        if processes.alive(attached.name):
+            on_step(f"Stopping {attached.name}, which was started differently")
+            processes.stop(attached.name)
+        on_step(f"Starting {attached.name}")
+        env = {**unaddressed(os.environ), **environment, **attached.env(outputs)}
+        processes.start(attached.name, command, env, attached.cwd)
     return Stack(outputs, environment, ports)
 
 

@@ -26,6 +26,7 @@ from contracts.errors import ContractBroken
         ("architecture", "sparc"),
         ("workspace_root", "relative/path"),
         ("workspace_root", "/ends/in/slash/"),
+        ("workspace_root", "/a/line\nbreak"),
         ("progress_interval_s", "0"),
         ("log_retention_days", "8"),
         ("log_level", "LOUD"),
@@ -44,6 +45,11 @@ def test_a_wrong_setting_is_refused_by_its_name(name: str, value: str) -> None:
 def test_a_stack_that_is_thrown_away_cannot_be_protected() -> None:
     with pytest.raises(ContractBroken, match="deletion_protection"):
         Settings.read({"removal": "destroy", "deletion_protection": "true"})
+
+
+def test_a_workspace_may_be_called_anything() -> None:
+    for folder in ("/fsx/relay", "/home/a b/[x]/\u00e9"):
+        assert Settings.read({"workspace_root": folder}).workspace_root == folder
 
 
 def test_what_the_cdk_keeps_in_context_is_no_setting() -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from relay.local import stack
+from relay.local.deployment import App
 from relay.local.places import LocalPlaces
 from relay.local.processes import Processes
 
@@ -84,3 +86,20 @@ def test_one_that_is_started_again_is_the_last_started(places: LocalPlaces) -> N
     assert processes.names() == ["agent", "emulator"]
     for name in processes.names():
         processes.stop(name)
+
+
+def test_what_is_attached_is_started_anew_when_its_command_changed(
+    places: LocalPlaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stack, "_control_plane", lambda *_given: {})
+    processes, pids = Processes(places), []
+    for seconds in ("600", "600", "601"):
+        agent = stack.Attached("agent", lambda _outputs, s=seconds: ["sleep", s])
+        settings = stack.Settings(App(Path("app.py"), "S"), ray_cpus=None, attached=[agent])
+        stack.up(places, settings)
+        pids.append(processes.pid("agent"))
+    try:
+        assert pids[0] == pids[1] != pids[2]
+        assert not psutil.pid_exists(pids[0])
+    finally:
+        processes.stop("agent")

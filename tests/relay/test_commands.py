@@ -97,6 +97,18 @@ def test_pipelines_are_listed_registered_or_dropped_into(relay: Relay, stack: St
     assert "not registered" in relay("pipelines", "list").out
 
 
+def test_a_recipe_that_cannot_be_read_hides_no_other(relay: Relay, stack: Stack) -> None:
+    register(stack)
+    for name, body in {"broken": b"{", "other": b"[]", "deep": b"[" * 100_000}.items():
+        stack.s3.put_object(Bucket=BUCKET, Key=layout.pipeline(name), Body=body)
+    ended = relay("pipelines", "list", "-o", "json")
+    assert ended.code == 0, ended.err
+    assert {one["name"]: bool(one["unreadable"]) for one in ended.json} == {
+        "broken": True, "deep": True, "other": True, "preferences": False,
+    }  # fmt: skip
+    assert "unreadable: " in relay("pipelines", "list").out
+
+
 def test_a_pipeline_is_shown_with_its_defaults(relay: Relay, stack: Stack) -> None:
     register(stack)
     ended = relay("pipelines", "show", "preferences", "-o", "json")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from control_planes import Relay, Stack, open_run, pause, rejection, waiting_drop
+from control_planes import Relay, Stack, open_run, pause, register, rejection, waiting_drop
 from job_objects import BUCKET
 from stories import RUN, T0, at
 
@@ -17,6 +17,54 @@ from contracts.names import drop_id
 from contracts.result import Problem
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "preferences"
+
+
+@pytest.fixture(autouse=True)
+def registered(stack: Stack) -> None:
+    register(stack)
+
+
+@pytest.mark.parametrize(("name", "code"), [("nobody", 3), ("No/Name", 2), ("", 2)])
+def test_nothing_is_put_where_no_pipeline_takes_it(
+    relay: Relay, stack: Stack, name: str, code: int
+) -> None:
+    Path("x").write_text("{}")
+    assert relay("drop", "x", "--pipeline", name).code == code
+    assert "Contents" not in stack.s3.list_objects_v2(Bucket=BUCKET, Prefix="incoming/")
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("relay.console.control_plane.find", "interrupted; nothing was put\n"),
+        ("relay.console.dropping.put", "whether x was put is not known"),
+    ],
+)
+def test_ctrl_c_before_anything_is_followed_says_what_was_put(
+    relay: Relay, monkeypatch: pytest.MonkeyPatch, place: str, words: str
+) -> None:
+    def press(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    Path("x").write_text("{}")
+    monkeypatch.setattr(place, press)
+    ended = relay("drop", "x", "--pipeline", "preferences", "--wait")
+    assert ended.code == 130
+    assert words in ended.err
+    monkeypatch.setattr("relay.console.control_plane.find", press)
+    ended = relay("runs")
+    assert (ended.code, ended.err) == (130, "interrupted\n")
+
+
+def test_a_refusal_named_by_digest_is_listed_with_its_pipelines(relay: Relay, stack: Stack) -> None:
+    long = "x" * 990
+    for pipeline in ("preferences", "other"):
+        report = rejection(key=f"incoming/{pipeline}/{long}")
+        place = layout.rejection(pipeline, long, "v" * 40)
+        assert layout.BY_DIGEST in place
+        stack.s3.put_object(Bucket=BUCKET, Key=place, Body=report.to_bytes())
+    found = relay("drops", "--pipeline", "preferences", "-o", "json").json["rejected"]
+    assert [one["key"] for one in found] == [f"incoming/preferences/{long}"]
 
 
 def test_a_drop_is_a_plain_object_below_incoming(relay: Relay, stack: Stack) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
+from botocore.exceptions import NoRegionError
+from control_planes import Relay
 
+from relay.console.local_stack import settings_for
 from relay.console.locating import Location, Wish, adopt, local_root, local_up, locate
+from relay.local.deployment import _last_digest
+from relay.local.errors import DamagedStateError, LocalStackError
 from relay.local.places import LocalPlaces
+from relay.local.ports import ports_of
 from relay.local.processes import Processes
 
 LOCAL = Path("/somewhere/.relay/local")
@@ -57,6 +64,60 @@ def test_a_local_stack_is_up_while_its_aws_runs(tmp_path: Path) -> None:
     finally:
         processes.stop("emulator", 1)
     assert local_up(tmp_path) is None
+
+
+def crash(root: Path) -> None:
+    places = LocalPlaces(root)
+    places.make()
+    record = {"emulator": {"pid": 2**22 - 1, "created": 0.0}}
+    places.processes.write_text(json.dumps(record))
+
+
+def test_a_crashed_local_stack_is_said_so_and_never_passed_over(
+    relay: Relay, tmp_path: Path
+) -> None:
+    crash(tmp_path / ".relay" / "local")
+    ended = relay("runs")
+    assert (ended.code, ended.out) == (5, "")
+    assert "has crashed: `relay local up`" in ended.err
+    assert "using" not in ended.err
+    assert relay("runs", "--aws").code == 0
+
+
+def test_neither_a_local_stack_nor_a_region_is_not_found(
+    relay: Relay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(_where: object) -> None:
+        raise NoRegionError
+
+    monkeypatch.setattr("relay.console.control_plane.connect", connect)
+    ended = relay("runs")
+    assert ended.code == 3
+    assert "no local stack is up here" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"emulator": {"port": 1}}', '{"emulator": 3}'])
+def test_a_damaged_state_file_is_named_with_what_to_do(
+    relay: Relay, tmp_path: Path, content: str
+) -> None:
+    places = LocalPlaces(tmp_path / ".relay" / "local")
+    places.make()
+    for file, read in (
+        (places.processes, lambda: Processes(places).names()),
+        (places.ports, lambda: ports_of(places)),
+        (places.deployed, lambda: _last_digest(places)),
+    ):
+        file.write_text(content)
+        with pytest.raises(DamagedStateError, match=f"{file.name} is damaged: .*remove"):
+            read()
+    ended = relay("local", "status")
+    assert (ended.code, ended.err.count("\n")) == (1, 1)
+
+
+def test_a_folder_that_cannot_hold_a_stack_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(LocalStackError, match="go to another folder"):
+        settings_for(LocalPlaces(tmp_path / "a\nb"), "Relay")
 
 
 def test_the_state_folder_may_be_another(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -101,3 +101,10 @@ def test_a_bomb_of_aliases_is_refused_unexpanded() -> None:
 def test_a_problem_reads_as_a_compilers() -> None:
     problem = FileProblem(line=3, column=5, field="model.layers", problem="is missing")
     assert str(problem) == "3:5: model.layers: is missing"
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 5000 + "]" * 5000, "a: " + "{b: " * 5000])
+def test_a_file_that_is_nested_too_deeply_is_refused(text: str) -> None:
+    found = read_pipeline(text)
+    assert isinstance(found, list)
+    assert str(found[0]) == "1:1: it is nested too deeply"

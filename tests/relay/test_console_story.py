@@ -146,3 +146,17 @@ def test_every_error_of_ours_has_a_remedy_of_its_own(name: str) -> None:
 
 def test_an_error_that_nobody_foresaw_still_has_a_remedy() -> None:
     assert f"relay retry {RUN}" in remedy("Lambda.Unknown", RUN)
+
+
+def test_no_story_tells_what_lets_one_speak_for_a_job() -> None:
+    story = optimizing()
+    (moving,) = [a.progress for s in story.states for a in s.attempts if a.progress]
+    for told in (
+        story.model_dump_json(),
+        str(story.model_dump()),
+        str(story.model_dump(mode="json")),
+    ):
+        assert "Training" in told
+        assert "nonce" not in told
+        assert "token" not in told
+        assert moving.nonce not in told
