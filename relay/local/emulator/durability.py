@@ -4,9 +4,9 @@ AWS: what was acknowledged is durable.
 MiniStack: saves its services when it shuts down cleanly, so `kill -9` loses all but the bodies of
 objects.
 
-Two measures. Writes to buckets, queues and tables, and starts of executions, are answered only
-once they are on disk. All else (deployments, progress of executions, what functions and schedules
-cause) is saved about a second after it happens. An execution that runs while the process dies is
+Two measures. Writes to buckets, queues and tables, deployments, and starts of executions, are
+answered only once they are on disk. All else (progress of executions, what functions and
+schedules cause) is saved about a second after it happens. An execution that runs while the process dies is
 FAILED without an event after the restart.
 """
 
@@ -68,7 +68,7 @@ class Durability:
                 if message["type"] == "http.response.start":
                     self._changed |= self._named(written.services)
                     self._journal.flush()
-                    await self.save(written.at_once)
+                    await self.save(self._named(written.at_once))
                 await send(message)
 
             await app(scope, receive, send_when_saved)

@@ -34,8 +34,9 @@ def written_by(scope: dict[str, Any]) -> Written | None:
     service = _service(headers.get(b"authorization", b""))
     action = headers.get(b"x-amz-target", b"").rpartition(b".")[2].decode()
     if service == "cloudformation":
-        # A deployment runs on behind its first request; the questions after it save it too.
-        return Written(frozenset({ANY}))
+        # A deployment runs on behind its first request; the questions after it save it too, so
+        # that one who hears that it is complete may rely on it.
+        return Written(frozenset({ANY}), frozenset({ANY}))
     if action:
         return _by_action(_STATE_NAMES.get(service, service), action)
     if scope["method"] in _READ_METHODS:
