@@ -22,7 +22,7 @@ def verdict(folder: Path, content: bytes, *, plays: bool | None, **rules: Any) -
 def games(count: int) -> bytes:
     return lines(
         *(
-            logged(n % 20, trial=n, reward=n % 3, traj=talk("1-16", f"guess {n}"))
+            logged(n % 20, trial=n, reward=n % 3, traj=talk(f"task {n % 20}: 1-16", f"guess {n}"))
             for n in range(count)
         )
     )
