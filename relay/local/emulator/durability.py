@@ -6,8 +6,8 @@ objects.
 
 Two measures. Writes to buckets, queues and tables, deployments, and starts of executions, are
 answered only once they are on disk. All else (progress of executions, what functions and
-schedules cause) is saved about a second after it happens. An execution that runs while the process dies is
-FAILED without an event after the restart.
+schedules cause) is saved about a second after it happens. An execution that runs while the
+process dies is FAILED without an event after the restart.
 """
 
 import asyncio
