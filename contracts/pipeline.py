@@ -193,6 +193,13 @@ class Hardware(Contract):
 
     cpus: float = Field(1, gt=0, le=4096)
     gpus: float = Field(0, ge=0, le=4096)
+    learners: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Ray Train workers that share each optimiser step's batch; each takes cpus "
+        "and gpus. ppo plays and learns in one process.",
+    )
 
 
 class Patience(Contract):
@@ -254,6 +261,12 @@ class Pipeline(Stored):
             )
         if self.environment is not None:
             _check_room(self.environment, self.model.context)
+        steps = [step.algorithm for round_ in self.rounds for step in round_.optimize]
+        if self.hardware.learners > 1 and "ppo" in steps:
+            raise ValueError(
+                f"hardware.learners is {self.hardware.learners}, but ppo plays and learns in one "
+                "process; set it to 1"
+            )
         actors = max((r.collect.actors for r in self.rounds if r.collect), default=0)
         if actors > self.hardware.cpus:
             raise ValueError(

@@ -43,6 +43,11 @@ class Assignment:
         return self.folder / _STOP
 
     @property
+    def together(self) -> bool:
+        """Whether several learners share the phase's work."""
+        return self.spec.phase == "optimize" and self.spec.hardware.learners > 1
+
+    @property
     def threads(self) -> int:
         """Threads that the job was promised, at least one."""
         return max(1, int(self.spec.hardware.cpus))

@@ -54,8 +54,9 @@ class RayCluster:
 
         hardware = assignment.spec.hardware
         task = ray.remote(
-            num_cpus=hardware.cpus,
-            num_gpus=hardware.gpus,
+            # Learners bring their own; the work then only listens to them.
+            num_cpus=0 if assignment.together else hardware.cpus,
+            num_gpus=0 if assignment.together else hardware.gpus,
             num_returns="streaming",
             max_retries=0,
         )(work)

@@ -10,6 +10,7 @@ from contracts.pipeline import Dpo
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.logprobs import answer_sums, token_logprobs
+from training.algorithms.party import ALONE, Party
 from training.algorithms.schedule import learning_rate
 from training.episodes.batching import Batch, groups_by_length, make_batch
 from training.episodes.encoding import EncodedPair
@@ -50,6 +51,7 @@ class DpoLearner:
         recipe: the hyperparameters.
         pad: id of the padding.
         device: where the model is.
+        party: those who learn together.
     """
 
     model: CausalModel
@@ -57,6 +59,7 @@ class DpoLearner:
     recipe: Dpo
     pad: int
     device: str = "cpu"
+    party: Party = ALONE
 
     def step(self, number: int, pairs: Sequence[EncodedPair], reference: AnswerLogProbs) -> Figures:
         """Learn from one batch.
@@ -79,13 +82,16 @@ class DpoLearner:
         begin_step(self.optimizer, rate)
         parts = []
         chosen_tokens = sum(sum(pair.chosen.learn) for pair in pairs)
-        for indices in groups_by_length(pairs):
+        mine = self.party.share(range(len(pairs)))
+        for group in groups_by_length([pairs[i] for i in mine]):
+            indices = [mine[place] for place in group]
             batch = make_batch([pairs[i] for i in indices], pad=self.pad, device=self.device)
             theirs = AnswerLogProbs(*(side[indices].to(self.device) for side in reference))
             part = self._part(batch, theirs, len(pairs), chosen_tokens)
             part.loss.backward()  # type: ignore[no-untyped-call]
             parts.append(_Part(part.loss.detach(), part.gap.detach()))
-        figures = _figures(parts)
+        self.party.sum_gradients(self.model.parameters())
+        figures = self._figures(parts, len(pairs))
         sound = LOSS_MAX * (1 + recipe.chosen_nll_weight)
         end_step(
             self.optimizer,
@@ -109,13 +115,11 @@ class DpoLearner:
             loss = loss - self.recipe.chosen_nll_weight * likelihood
         return _Part(loss, gap)
 
-
-def _figures(parts: Sequence[_Part]) -> Figures:
-    import torch
-
-    gap = torch.cat([part.gap for part in parts])
-    return Figures(
-        loss=float(sum(part.loss for part in parts)),
-        reward_accuracy=float((gap > 0).float().mean()),
-        margin=float(gap.mean()),
-    )
+    def _figures(self, parts: Sequence[_Part], pairs: int) -> Figures:
+        sums = [
+            sum(float(part.loss) for part in parts),
+            sum(float((part.gap > 0).sum()) for part in parts),
+            sum(float(part.gap.sum()) for part in parts),
+        ]
+        loss, wins, gaps = self.party.sums(sums, self.device)
+        return Figures(loss=loss, reward_accuracy=wins / pairs, margin=gaps / pairs)

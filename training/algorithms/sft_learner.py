@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from contracts.pipeline import Sft
 from training.algorithms.descent import begin_step, end_step
 from training.algorithms.logprobs import token_logprobs
+from training.algorithms.party import ALONE, Party
 from training.algorithms.schedule import learning_rate
 from training.algorithms.sft import share_of_loss
 from training.episodes.batching import groups_by_length, make_rows
@@ -29,6 +30,7 @@ class SftLearner:
         recipe: the hyperparameters.
         pad: id of the padding.
         device: where the model is.
+        party: those who learn together.
     """
 
     model: CausalModel
@@ -36,6 +38,7 @@ class SftLearner:
     recipe: Sft
     pad: int
     device: str = "cpu"
+    party: Party = ALONE
 
     def step(self, number: int, rows: Sequence[Row]) -> float:
         """Learn from one batch.
@@ -57,10 +60,13 @@ class SftLearner:
         begin_step(self.optimizer, rate)
         tokens = sum(sum(row.learn) for row in rows)
         total = 0.0
-        for indices in groups_by_length(rows):
-            batch = make_rows([rows[i] for i in indices], pad=self.pad, device=self.device)
+        mine = self.party.share(rows)
+        for indices in groups_by_length(mine):
+            batch = make_rows([mine[i] for i in indices], pad=self.pad, device=self.device)
             loss = share_of_loss(token_logprobs(self.model, batch), tokens=tokens)
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
+        self.party.sum_gradients(self.model.parameters())
+        (total,) = self.party.sums([total], self.device)
         end_step(self.optimizer, step=number + 1, loss=total, clip=recipe.gradient_clip)
         return total

@@ -10,6 +10,7 @@ from pathlib import Path
 from contracts.errors import ArtifactCorrupt, ContractBroken
 from contracts.model import canonical_json, digest
 from contracts.pipeline import Step
+from training.algorithms.party import ALONE, Party
 from training.algorithms.state import (
     TrainingState,
     load_generators,
@@ -36,8 +37,11 @@ class Bookmarks:
         notes: sentences about checkpoints that were passed over.
     """
 
-    def __init__(self, assignment: Assignment, recipes: Sequence[Step], start: Path) -> None:
+    def __init__(
+        self, assignment: Assignment, recipes: Sequence[Step], start: Path, party: Party = ALONE
+    ) -> None:
         self.notes: list[str] = []
+        self._party = party
         self._assignment = assignment
         self._start = Beginning(start, assignment.input("start").manifest)
         self._fingerprint = _fingerprint(assignment, recipes)
@@ -49,6 +53,12 @@ class Bookmarks:
 
         Newer ones that do not fit are set aside, to be looked at by people.
         """
+        found = self._party.from_first(self._look_for_the_newest)
+        if found:
+            self._saved_at = found.step
+        return found
+
+    def _look_for_the_newest(self) -> Place | None:
         self._series.open()
         search = newest_complete(self._series, refuse=self._refuse)
         for sentence in search.skipped:
@@ -56,8 +66,6 @@ class Bookmarks:
         for place in search.refused:
             self._series.set_aside(place)
         self.notes += search.skipped
-        if search.found:
-            self._saved_at = search.found.step
         return search.found
 
     def keep_beginning(self, number: int, fill: Fill, *, step: int) -> Beginning:
@@ -73,9 +81,13 @@ class Bookmarks:
         if not number:
             return self._start
         folder = self._place(number)
-        shutil.rmtree(folder, ignore_errors=True)
-        ref = commit_folder(folder, fill, kind="checkpoint", run=self._series.run, step=step)
-        return Beginning(folder, ref.manifest)
+
+        def keep() -> Beginning:
+            shutil.rmtree(folder, ignore_errors=True)
+            ref = commit_folder(folder, fill, kind="checkpoint", run=self._series.run, step=step)
+            return Beginning(folder, ref.manifest)
+
+        return self._party.from_first(keep)
 
     def beginning(self, state: TrainingState) -> Beginning:
         """The policy that a checkpoint's lesson began from."""
@@ -128,7 +140,7 @@ class Bookmarks:
             )
             state.write(folder)
 
-        self._series.save(step, fill_all)
+        self._party.from_first(lambda: self._series.save(step, fill_all))
         self._saved_at = step
 
     def _refuse(self, folder: Path) -> str | None:

@@ -38,12 +38,14 @@ class DpoLesson(Lesson):
         with room.watch.stage("data"):
             self._pairs, look = self._encode()
         with room.watch.stage("reference"):
-            cache = ReferenceCache(room.assignment, self.beginning, room.device, room.pad)
+            cache = ReferenceCache(room, self.beginning)
             parts = {"train": self._pairs, "held_out": look}
             self._reference = yield from cache.get(parts, room.model if fresh else None)
         self._look = HeldOutLook(look, self._reference["held_out"], room.pad, room.device)
         self.optimizer = make_optimizer(room.model.parameters())
-        self._learner = DpoLearner(room.model, self.optimizer, self.recipe, room.pad, room.device)
+        self._learner = DpoLearner(
+            room.model, self.optimizer, self.recipe, room.pad, room.device, room.party
+        )
 
     def open(self) -> None:
         """Look at held-out pairs."""
@@ -75,7 +77,9 @@ class DpoLesson(Lesson):
 
     def _look_at_held_out(self) -> None:
         with self.room.watch.stage("looking at held-out pairs"):
-            self.figures |= self._look.at(self.room.model, self.recipe)
+            self.figures |= self.room.party.from_first(
+                lambda: self._look.at(self.room.model, self.recipe)
+            )
 
     def _encode(self) -> tuple[list[EncodedPair], list[EncodedPair]]:
         context = self.room.context

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from training.algorithms.party import ALONE, Party
 from training.assignment import Assignment
 from training.events import Event
 from training.models.protocols import CausalModel, Tokenizer
@@ -44,6 +45,7 @@ class Classroom:
         device: where the model is.
         watch: where the time goes.
         asked_to_stop: whether the attempt shall end soon.
+        party: those who learn together; the first of them writes.
     """
 
     assignment: Assignment
@@ -54,6 +56,7 @@ class Classroom:
     device: str
     watch: Stopwatch
     asked_to_stop: Callable[[], bool]
+    party: Party = ALONE
 
     @property
     def context(self) -> int:

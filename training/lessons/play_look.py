@@ -34,10 +34,14 @@ class PlayLook:
         if self._games is None:
             return {}
         with self._room.watch.stage("looking at play"):
-            figures = statistics(self._games.play_all("optimize-look", self._count))
+            figures = self._room.party.from_first(self._play)
         wanted = {"success_rate": "success", "mean_reward": "reward"}
         return {"look_games": float(self._count)} | {
             f"{name}_{when}": figures[figure]
             for figure, name in wanted.items()
             if figure in figures
         }
+
+    def _play(self) -> dict[str, float]:
+        assert self._games is not None
+        return statistics(self._games.play_all("optimize-look", self._count))

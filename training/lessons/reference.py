@@ -11,12 +11,11 @@ from contracts.errors import ArtifactCorrupt
 from contracts.model import canonical_json, digest
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.logprobs import score_groups
-from training.assignment import Assignment
 from training.checkpoints.folders import commit_folder
 from training.checkpoints.manifests import hold_to_manifest, read_manifest
 from training.episodes.encoding import EncodedPair
 from training.events import Advance, Event
-from training.lessons.lesson import Beginning
+from training.lessons.lesson import Beginning, Classroom
 from training.models.folders import load_model
 from training.models.protocols import CausalModel
 
@@ -34,11 +33,12 @@ class ReferenceCache:
     truncation and context), the precision, and the versions of torch and transformers.
     """
 
-    def __init__(self, assignment: Assignment, beginning: Beginning, device: str, pad: int) -> None:
-        self._assignment = assignment
+    def __init__(self, room: Classroom, beginning: Beginning) -> None:
+        self._assignment = room.assignment
         self._beginning = beginning
-        self._device = device
-        self._pad = pad
+        self._device = room.device
+        self._pad = room.pad
+        self._party = room.party
 
     def get(self, parts: Parts, model: CausalModel | None) -> Generator[Event, None, Reference]:
         """Read the figures, or compute and keep them, with signs of life.
@@ -51,9 +51,11 @@ class ReferenceCache:
             Sums by the names of `parts`.
         """
         folder = self._assignment.series / f"reference-{self._name(parts)}"
-        kept = _read(folder)
+        kept = self._party.from_first(lambda: _read(folder))
         if kept is not None:
             return kept
+        if self._party.rank:
+            return self._party.from_first(_nothing)
         policy = model if model is not None else self._load()
         made: Reference = {}
         total = sum(len(pairs) for pairs in parts.values())
@@ -64,7 +66,7 @@ class ReferenceCache:
                 made[name] = scores.sums
                 yield Advance(f"Scoring {total} pairs with the starting policy")
         self._keep(folder, made)
-        return made
+        return self._party.from_first(lambda: made)
 
     def _load(self) -> CausalModel:
         return load_model(self._beginning.folder, device=self._device)
@@ -95,6 +97,10 @@ class ReferenceCache:
             kind="checkpoint",
             run=self._assignment.spec.run,
         )
+
+
+def _nothing() -> Reference:
+    return {}
 
 
 def _of_none() -> AnswerLogProbs:

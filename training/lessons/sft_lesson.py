@@ -38,7 +38,9 @@ class SftLesson(Lesson):
         with room.watch.stage("data"):
             self._rows = self._encode()
         self.optimizer = make_optimizer(room.model.parameters())
-        self._learner = SftLearner(room.model, self.optimizer, self.recipe, room.pad, room.device)
+        self._learner = SftLearner(
+            room.model, self.optimizer, self.recipe, room.pad, room.device, room.party
+        )
 
     def advance(self) -> Iterator[None]:
         """One optimiser step."""

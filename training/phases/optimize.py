@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from contracts import layout
 from contracts.artifact import ArtifactRef
+from training.algorithms.party import ALONE, Party
 from training.artifacts import bring
 from training.assignment import Assignment
 from training.checkpoints.folders import commit_folder
 from training.events import Done, Event, Export, Materials, Stopped
 from training.objects import Objects
+from training.phases.together import learn_together
 from training.phases.training_run import TrainingRun
 
 
@@ -32,15 +34,25 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
 
     Before the last round, what the next one starts from besides it is handed on as well.
     """
-    run = TrainingRun(assignment, materials)
+    if assignment.together:
+        yield from learn_together(learn, assignment, materials)
+    else:
+        yield from learn(assignment, materials, ALONE)
+
+
+def learn(assignment: Assignment, materials: Materials, party: Party) -> Iterator[Event]:
+    """One learner's part of it; of several, the first one's events count."""
+    run = TrainingRun(assignment, materials, party)
     yield from run.load()
     yield from run.train()
     if run.stopped:
         yield Stopped(run.step)
         return
     folder = assignment.folder / "policy"
-    ref = commit_folder(
-        folder, run.write_policy, kind="checkpoint", run=assignment.spec.run, step=run.step
+    ref = party.from_first(
+        lambda: commit_folder(
+            folder, run.write_policy, kind="checkpoint", run=assignment.spec.run, step=run.step
+        )
     )
     yield Done(
         artifacts={"policy": ref} | _handed_on(assignment),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from contracts.errors import JobFailed
 from contracts.pipeline import Step
+from training.algorithms.party import ALONE, Party
 from training.algorithms.state import TrainingState, refuse_unfinite
 from training.assignment import Assignment
 from training.checkpoints.series import Place
@@ -34,14 +35,15 @@ class TrainingRun:
         watch: where the time went.
     """
 
-    def __init__(self, assignment: Assignment, materials: Materials) -> None:
+    def __init__(self, assignment: Assignment, materials: Materials, party: Party = ALONE) -> None:
         self.stopped = False
         self.resumed_from = ""
         self.watch = Stopwatch()
         self._assignment = assignment
+        self._party = party
         self._start: Path = materials["start"]
         self._episodes: Path = materials["episodes"]
-        self._bookmarks = Bookmarks(assignment, self.recipes, self._start)
+        self._bookmarks = Bookmarks(assignment, self.recipes, self._start, party)
         self._number = 0
         self._earlier: dict[str, float] = {}
 
@@ -78,6 +80,7 @@ class TrainingRun:
                 device=device,
                 watch=self.watch,
                 asked_to_stop=self._assignment.stop_mark.exists,
+                party=self._party,
             )
             self._curve = Curve(self._assignment.spec.run, folder)
         self._look = PlayLook(self._room)
@@ -145,7 +148,7 @@ class TrainingRun:
             if lesson.done > done:
                 self._note_the_unit()
             yield self._sign(self._stage())
-            self.stopped = self._room.asked_to_stop()
+            self.stopped = self._party.from_first(self._room.asked_to_stop)
             if self.stopped or lesson.finished or lesson.done % lesson.checkpoint_every == 0:
                 self._save()
 
