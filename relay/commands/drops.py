@@ -37,7 +37,7 @@ def drops(
         talk("nothing waits, nothing was refused")
     if waiting:
         rows = [(one.key, f"{one.size:,}", ago(one.accepted_at, now())) for one in waiting]
-        table([("waiting", ""), ("bytes", "right"), ("accepted", "")], rows)
+        table([("waiting", "folds"), ("bytes", "right"), ("accepted", "")], rows)
     if refused:
         said = [(one.key, one.refused_by, one.reason, ago(one.at, now())) for one in refused]
-        table([("refused", ""), ("by", ""), ("reason", ""), ("when", "")], said)
+        table([("refused", "folds"), ("by", ""), ("reason", "folds"), ("when", "")], said)

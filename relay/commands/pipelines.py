@@ -53,7 +53,7 @@ def apply(
     draw(f"{applied.name} {would}{applied.outcome}, version {applied.version[:12]}")
     if applied.changes:
         rows = [(one.field, _shown(one.before), _shown(one.after)) for one in applied.changes]
-        table([("field", ""), ("before", ""), ("after", "")], rows)
+        table([("field", "folds"), ("before", "folds"), ("after", "folds")], rows)
 
 
 def _read(file: Path) -> Pipeline | list[FileProblem]:
@@ -88,7 +88,7 @@ def list_(at: Invocation) -> None:
     if not found:
         talk("no pipeline yet: `relay pipelines apply FILE` registers one")
         return
-    columns = [("pipeline", ""), ("policy", "right"), ("state", ""), ("description", "")]
+    columns = [("pipeline", ""), ("policy", "right"), ("state", "folds"), ("description", "folds")]
     table(columns, [(one.name, one.policy, one.state, one.description) for one in found])
 
 

@@ -38,7 +38,7 @@ def runs(
 
     rows = [
         (
-            Text(one.run, style="cyan", no_wrap=True),
+            Text(one.run, style="cyan"),
             one.pipeline,
             Text(one.status, style=STATUS_STYLE[one.status]),
             ago(one.created_at, now()),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 _WIDTH = 120
+_ENDLESS = 10_000
 
 
 def talk(text: str) -> None:
@@ -38,8 +39,13 @@ def draw(picture: RenderableType) -> None:
     A string is text and nothing else, here and within the picture: `[red]` in it is shown.
     """
     from rich.console import Console
+    from rich.table import Table
 
     console = Console(width=_width(sys.stdout), markup=False, emoji=False)
+    endless = console.options.update(width=_ENDLESS)
+    if isinstance(picture, Table):
+        # One wider than the terminal is left for it to fold, so that no id is cut short.
+        console.width = max(console.width, console.measure(picture, options=endless).minimum)
     console.print(picture, crop=False)
 
 
@@ -49,13 +55,22 @@ def _width(stream: TextIO) -> int | None:
 
 
 def table(columns: Iterable[tuple[str, str]], rows: Iterable[Iterable[RenderableType]]) -> None:
-    """Print data as a table; a column is its name and how it is justified."""
+    """Print data as a table; a column is its name, and `right`, `folds` (free text) or nothing."""
     from rich import box
+    from rich.cells import cell_len
     from rich.table import Table
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name, justify in columns:
-        made.add_column(name, justify="right" if justify == "right" else "left")
-    for row in rows:
+    listed = [list(row) for row in rows]
+    for place, (name, justify) in enumerate(columns):
+        # Free text may be folded; an id, an address or a figure stays in one piece.
+        whole = max((cell_len(str(row[place])) for row in listed), default=0)
+        made.add_column(
+            name,
+            justify="right" if justify == "right" else "left",
+            no_wrap=justify != "folds",
+            min_width=None if justify == "folds" else whole,
+        )
+    for row in listed:
         made.add_row(*row)
     draw(made)
