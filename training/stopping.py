@@ -31,6 +31,8 @@ class StopRequest:
         self._grace_s = grace_s
         self._asked_at = 0.0
         self._timers: list[threading.Timer] = []
+        self._turn = threading.Lock()
+        self._over = False
         self._handlers: dict[signal.Signals, Handler] = {}
         self.reason: Reason | None = None
         self.signal = signal.SIGTERM
@@ -42,8 +44,10 @@ class StopRequest:
 
     def __exit__(self, *_: object) -> None:
         """Listen no more: there is nothing left to end."""
-        for timer in self._timers:
-            timer.cancel()
+        with self._turn:
+            self._over = True
+            for timer in self._timers:
+                timer.cancel()
         for number, handler in self._handlers.items():
             signal.signal(number, handler)
 
@@ -105,5 +109,8 @@ class StopRequest:
     def _after(self, seconds: float, call: Callable[[], None]) -> None:
         timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), call)
         timer.daemon = True
-        self._timers.append(timer)
-        timer.start()
+        with self._turn:
+            # A timer that goes off while all are cancelled must not start another.
+            if not self._over:
+                self._timers.append(timer)
+                timer.start()

@@ -28,6 +28,8 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setattr("training.attempt.join", ThisProcess)
+    # The last resort of a stuck job ends its process, which here is that of the tests.
+    monkeypatch.setattr("training.stopping._LAST_RESORT_S", 3600.0)
     with mock_aws():
         client = boto3.client("s3")
         client.create_bucket(Bucket=BUCKET)

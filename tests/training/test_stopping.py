@@ -111,6 +111,20 @@ def test_work_that_never_began_is_left_at_once(stop: StopRequest) -> None:
     assert heard(stop, Said(), None, None) is None
 
 
+def test_nothing_goes_off_any_more_once_the_job_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.stopping._LAST_RESORT_S", 0.0)
+    gone: list[int] = []
+    monkeypatch.setattr("training.stopping.os._exit", gone.append)
+    with StopRequest(tmp_path / "mark", grace_s=0.0) as stop:
+        pass
+    stop.at(datetime.now(UTC), last_resort=lambda: None)
+    stop._after(0.0, lambda: gone.append(2))
+    time.sleep(0.3)
+    assert gone == []
+
+
 def turning(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let every look at the clock find it so much later."""
     clock: Any = iter(range(10_000))
