@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Self
 
-from pydantic import ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from contracts.errors import ContractBroken
 from contracts.model import Contract, canonical_json, describe, digest
 from contracts.names import Digest
-
-Role = Literal["system", "user", "assistant", "tool"]
-
-
-class Message(Contract):
-    """One turn of a conversation."""
-
-    role: Role
-    content: str
+from trajectories.message import Message, plain
 
 
 class Pair(Contract):
@@ -28,6 +20,9 @@ class Pair(Contract):
     prompt: tuple[Message, ...]
     chosen: tuple[Message, ...]
     rejected: tuple[Message, ...]
+    tools: str = Field("", description="Functions that may be called: JSON text, empty if none.")
+    task: str = Field("", description="What the answers are to, where it is not the prompt.")
+    metadata: dict[str, JsonValue] = Field({}, description="Fields that the format has no use for.")
 
     @classmethod
     def of(
@@ -35,19 +30,26 @@ class Pair(Contract):
         prompt: Sequence[Message],
         chosen: Sequence[Message],
         rejected: Sequence[Message],
+        *,
+        tools: str = "",
+        task: str = "",
+        metadata: Mapping[str, JsonValue] | None = None,
     ) -> Self:
-        """Make a pair whose id is the sha256 of its canonical content."""
+        """Make a pair whose id is the sha256 of its canonical content, metadata aside."""
         return cls(
-            id=digest(_content(prompt, chosen, rejected)),
+            id=digest(_content(prompt, chosen, rejected, tools)),
             prompt=tuple(prompt),
             chosen=tuple(chosen),
             rejected=tuple(rejected),
+            tools=tools,
+            task=task,
+            metadata=dict(metadata or {}),
         )
 
     @property
     def prompt_digest(self) -> str:
         """Hexadecimal sha256 of the prompt alone: equal for every pair of one prompt."""
-        return digest(canonical_json(_plain(self.prompt)))
+        return digest(canonical_json(plain(self.prompt)))
 
     def to_line(self) -> bytes:
         """One line of canonical JSON, newline included."""
@@ -68,18 +70,13 @@ class Pair(Contract):
             pair = cls.model_validate_json(line)
         except ValidationError as error:
             raise ContractBroken(f"{where}: {describe(error)}") from error
-        if pair.id != digest(_content(pair.prompt, pair.chosen, pair.rejected)):
+        if pair.id != digest(_content(pair.prompt, pair.chosen, pair.rejected, pair.tools)):
             raise ContractBroken(f"{where}: the pair's id is not the digest of its content")
         return pair
 
 
-def _plain(turns: Sequence[Message]) -> list[dict[str, str]]:
-    return [{"role": turn.role, "content": turn.content} for turn in turns]
-
-
 def _content(
-    prompt: Sequence[Message], chosen: Sequence[Message], rejected: Sequence[Message]
+    prompt: Sequence[Message], chosen: Sequence[Message], rejected: Sequence[Message], tools: str
 ) -> bytes:
-    return canonical_json(
-        {"prompt": _plain(prompt), "chosen": _plain(chosen), "rejected": _plain(rejected)}
-    )
+    sides = {"prompt": plain(prompt), "chosen": plain(chosen), "rejected": plain(rejected)}
+    return canonical_json({**sides, "tools": tools} if tools else sides)

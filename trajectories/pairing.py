@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 from trajectories.refusal import refuse
 
 

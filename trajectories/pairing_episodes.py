@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
 _ROUNDING = 1e-9

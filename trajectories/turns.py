@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trajectories.pair import Message, Role
+from trajectories.message import Message, Role
 from trajectories.refusal import kind, refuse, shown
 
 _ROLES: dict[str, Role] = {

@@ -3,7 +3,8 @@
 import random
 
 from contracts.model import canonical_json
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 
 THINGS = ("parcel", "invoice", "password", "refund", "address", "order")
 

@@ -10,7 +10,8 @@ from training.episodes.encoding import Answer, EncodedPair, encode_pairs, fit
 from training.episodes.order import batch_at
 from training.models.protocols import Tokenizer
 from training.models.tokenizer import texts_of, train_tokenizer
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from training.episodes.rendering import Rendering, Segment
 from training.models.protocols import Tokenizer
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
 _Turns = tuple[Message, ...]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contracts.errors import JobFailed
 from training.models.protocols import Tokenizer
-from trajectories.pair import Message
+from trajectories.message import Message
 
 Turn = tuple[str, str]
 """Role and content."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trajectories.formats.record_format import Record, RecordFormat
-from trajectories.pair import Message
+from trajectories.message import Message
 from trajectories.refusal import kind, refuse, shown
 from trajectories.trajectory import Trajectory
 from trajectories.turns import clean_text, read_turns

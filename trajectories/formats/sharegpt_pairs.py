@@ -7,7 +7,8 @@ with an optional `system` text.
 from __future__ import annotations
 
 from trajectories.formats.record_format import Record, RecordFormat
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 from trajectories.pairing import Fields, make_pair
 from trajectories.refusal import kind, refuse
 from trajectories.turns import clean_text, read_answer, read_turns
