@@ -12,8 +12,9 @@ from training.environments.loading import load
 from training.episodes.artifact import write_episodes
 from training.events import Advance, Done, Event, Export, Inspected, Materials
 from training.objects import Objects
-from training.phases.dropped import Dropped, counts, require_enough
+from training.phases.dropped import Dropped
 from training.phases.drops import fetch_drops
+from training.phases.enough import counts, require_enough
 from training.phases.game_room import require_room
 from training.phases.playing import and_play
 from training.phases.version_zero import make_version_zero
