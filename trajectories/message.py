@@ -33,12 +33,46 @@ class Message(Contract):
     reward: float | None = Field(None, description="Earned by this turn alone.")
     learnt: bool = Field(True, description="Whether an assistant's turn is learnt from.")
 
+    @property
+    def is_empty(self) -> bool:
+        """Nothing was said, thought, called or shown."""
+        return not (self.content.strip() or self.tool_calls or self.reasoning or self.images)
+
 
 def plain(turns: Sequence[Message]) -> list[dict[str, Any]]:
     """Turns as JSON values without what is not there: what digests are taken of."""
     return [_plain(turn) for turn in turns]
 
 
+def words(turns: Sequence[Message]) -> list[tuple[object, ...]]:
+    """What was said and called, white space aside: equal for answers that do not differ."""
+    return [
+        (
+            turn.role,
+            *turn.content.split(),
+            *(word for call in turn.tool_calls for word in (call.name, call.arguments)),
+            *turn.reasoning.split(),
+        )
+        for turn in turns
+    ]
+
+
 def _plain(turn: Message) -> dict[str, Any]:
-    values = turn.model_dump(mode="json", exclude_defaults=True)
-    return {**values, "role": turn.role, "content": turn.content}
+    made: dict[str, Any] = {"role": turn.role, "content": turn.content}
+    if turn.tool_calls:
+        made["tool_calls"] = [_plain_call(call) for call in turn.tool_calls]
+    for field in ("reasoning", "tool_call_id", "name"):
+        if value := getattr(turn, field):
+            made[field] = value
+    if turn.images:
+        made["images"] = list(turn.images)
+    if turn.reward is not None:
+        made["reward"] = turn.reward
+    if not turn.learnt:
+        made["learnt"] = False
+    return made
+
+
+def _plain_call(call: ToolCall) -> dict[str, str]:
+    made = {"name": call.name, "arguments": call.arguments}
+    return {**made, "id": call.id} if call.id else made

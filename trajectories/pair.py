@@ -51,6 +51,11 @@ class Pair(Contract):
         """Hexadecimal sha256 of the prompt alone: equal for every pair of one prompt."""
         return digest(canonical_json(plain(self.prompt)))
 
+    @property
+    def is_intact(self) -> bool:
+        """Whether the id is the digest of the content."""
+        return self.id == digest(_content(self.prompt, self.chosen, self.rejected, self.tools))
+
     def to_line(self) -> bytes:
         """One line of canonical JSON, newline included."""
         return canonical_json(self.model_dump(mode="json")) + b"\n"
@@ -70,7 +75,7 @@ class Pair(Contract):
             pair = cls.model_validate_json(line)
         except ValidationError as error:
             raise ContractBroken(f"{where}: {describe(error)}") from error
-        if pair.id != digest(_content(pair.prompt, pair.chosen, pair.rejected, pair.tools)):
+        if not pair.is_intact:
             raise ContractBroken(f"{where}: the pair's id is not the digest of its content")
         return pair
 

@@ -71,6 +71,12 @@ class Trajectory(Contract):
         turns = enumerate(self.messages)
         return next((at for at, turn in turns if turn.role == "assistant"), len(self.messages))
 
+    @property
+    def is_intact(self) -> bool:
+        """Whether the id is the digest of the content."""
+        content = (self.task, self.trial, self.reward, self.label, self.messages, self.tools)
+        return self.id == digest(_content(*content))
+
     def to_line(self) -> bytes:
         """One line of canonical JSON, newline included."""
         return canonical_json(self.model_dump(mode="json")) + b"\n"
@@ -90,14 +96,9 @@ class Trajectory(Contract):
             made = cls.model_validate_json(line)
         except ValidationError as error:
             raise ContractBroken(f"{where}: {describe(error)}") from error
-        if made.id != made._digest():
+        if not made.is_intact:
             raise ContractBroken(f"{where}: the trajectory's id is not the digest of its content")
         return made
-
-    def _digest(self) -> str:
-        return digest(
-            _content(self.task, self.trial, self.reward, self.label, self.messages, self.tools)
-        )
 
 
 def _content(
