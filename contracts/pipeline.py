@@ -72,7 +72,16 @@ class DataRules(Contract):
     max_bad_share: float = Field(
         1.0, ge=0, le=1, description="A file with a larger share of bad records is refused whole."
     )
-    max_object_bytes: int = Field(1024**3, ge=1, le=OBJECT_BYTES_MAX)
+    max_object_bytes: int = Field(
+        1024**3, ge=1, le=OBJECT_BYTES_MAX, description="Of a file, and of each file of a set."
+    )
+    seal_limit_s: int = Field(
+        3600,
+        ge=60,
+        le=604_800,
+        description="A folder whose newest file is this old, and no _SUCCESS there to seal it, "
+        "gets a report that says so.",
+    )
 
 
 class Dpo(Contract):
