@@ -69,6 +69,7 @@ class DropRecord(Item):
     status: DropStatus
     run: RunId | None = None
     reason: str = ""
+    noted_by: RunId | None = Field(None, description="The run that found what `reason` says.")
     accepted_at: AwareDatetime
 
 
