@@ -13,6 +13,7 @@ _BINARY = {
 }
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1")
 """gzip, zstandard and Parquet: what is in them, only a full reading tells."""
+_FORMS = "upload JSON or JSON Lines as UTF-8 text, plain or packed with gzip or zstd; or Parquet"
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 40
 
@@ -26,17 +27,11 @@ def sniff(head: bytes, *, complete: bool) -> Refusal | None:
     """
     if head.startswith(_PACKED):
         return None
-    for magic, name in _BINARY.items():
-        if head.startswith(magic):
-            return Refusal(
-                f"the file is {name}",
-                "upload JSON or JSON Lines as UTF-8 text, as it is or packed with gzip or zstd, or Parquet",
-            )
-    if b"\x00" in head:
-        return Refusal(
-            "the file has NUL bytes",
-            "upload JSON or JSON Lines as UTF-8 text, as it is or packed with gzip or zstd, or Parquet",
-        )
+    kind = next((name for magic, name in _BINARY.items() if head.startswith(magic)), None)
+    if kind is None and b"\x00" in head:
+        kind = "binary: it has NUL bytes"
+    if kind is not None:
+        return Refusal(f"the file is {kind}", _FORMS)
     text = head.removeprefix(_BOM).decode("utf-8", errors="replace").strip()
     if not text:
         return Refusal("the file holds only white space", "upload at least one record")
