@@ -43,9 +43,25 @@ class FolderModel(Contract):
 class DataRules(Contract):
     """What of an upload is taken, and what is held out."""
 
-    format: Literal["auto", "openai_pairs", "sharegpt_pairs", "trl_pairs", "episode_logs"] = Field(
-        "auto", description="auto detects by content and says by what evidence."
-    )
+    format: Literal[
+        "auto",
+        "openai_pairs",
+        "sharegpt_pairs",
+        "trl_pairs",
+        "hh_transcripts",
+        "message_pairs",
+        "nova_dpo",
+        "episode_logs",
+        "verifiers",
+        "trl_completions",
+        "openai_chat",
+        "sharegpt",
+        "nova_sft",
+        "nova_rft",
+        "verl_prompts",
+        "skyrl_prompts",
+        "trl_prompts",
+    ] = Field("auto", description="auto detects by content and says by what evidence.")
     held_out_share: float = Field(
         0.2,
         gt=0,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from contracts.model import Contract
+from trajectories.canonical import number
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -40,7 +41,7 @@ class Message(Contract):
 
 
 def plain(turns: Sequence[Message]) -> list[dict[str, Any]]:
-    """Turns as JSON values without what is not there: what digests are taken of."""
+    """Turns as `canonical` takes them, without what is not there: what digests are taken of."""
     return [_plain(turn) for turn in turns]
 
 
@@ -67,7 +68,7 @@ def _plain(turn: Message) -> dict[str, Any]:
     if turn.images:
         made["images"] = list(turn.images)
     if turn.reward is not None:
-        made["reward"] = turn.reward
+        made["reward"] = number(turn.reward)
     if not turn.learnt:
         made["learnt"] = False
     return made

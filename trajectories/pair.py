@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, ValidationError
 from contracts.errors import ContractBroken
 from contracts.model import Contract, canonical_json, describe, digest
 from contracts.names import Digest
+from trajectories.canonical import canonical
 from trajectories.message import Message, plain
 
 
@@ -49,7 +50,7 @@ class Pair(Contract):
     @property
     def prompt_digest(self) -> str:
         """Hexadecimal sha256 of the prompt alone: equal for every pair of one prompt."""
-        return digest(canonical_json(plain(self.prompt)))
+        return digest(canonical(plain(self.prompt)))
 
     @property
     def is_intact(self) -> bool:
@@ -57,8 +58,8 @@ class Pair(Contract):
         return self.id == digest(_content(self.prompt, self.chosen, self.rejected, self.tools))
 
     def to_line(self) -> bytes:
-        """One line of canonical JSON, newline included."""
-        return canonical_json(self.model_dump(mode="json")) + b"\n"
+        """One line of canonical JSON without what is not there, newline included."""
+        return canonical_json(self.model_dump(mode="json", exclude_defaults=True)) + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes | str, *, where: str) -> Self:
@@ -84,4 +85,4 @@ def _content(
     prompt: Sequence[Message], chosen: Sequence[Message], rejected: Sequence[Message], tools: str
 ) -> bytes:
     sides = {"prompt": plain(prompt), "chosen": plain(chosen), "rejected": plain(rejected)}
-    return canonical_json({**sides, "tools": tools} if tools else sides)
+    return canonical({**sides, "tools": tools} if tools else sides)

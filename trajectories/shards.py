@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from contracts.errors import ContractBroken
 from contracts.model import canonical_json, describe
+from trajectories.canonical import canonical
 from trajectories.message import Message, plain
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
@@ -122,17 +123,21 @@ def _row(record: Pair | Trajectory) -> _Row:
         "id": record.id,
         "task": record.task,
         "tools": record.tools,
-        "metadata": _text(record.metadata),
+        "metadata": canonical_json(record.metadata).decode(),
     }
     if isinstance(record, Pair):
         sides = {"prompt": record.prompt, "chosen": record.chosen, "rejected": record.rejected}
-        return row | {"kind": "pair"} | {name: _text(plain(side)) for name, side in sides.items()}
+        return (
+            row
+            | {"kind": "pair"}
+            | {name: canonical(plain(side)).decode() for name, side in sides.items()}
+        )
     return row | {
         "kind": "trajectory",
         "trial": record.trial,
         "reward": record.reward,
         "label": record.label,
-        "messages": _text(plain(record.messages)),
+        "messages": canonical(plain(record.messages)).decode(),
     }
 
 
@@ -155,10 +160,6 @@ def _made(row: _Row) -> Pair | Trajectory:
         return Pair.model_validate(known)
     judged = {name: row[name] for name in ("trial", "reward", "label")}
     return Trajectory.model_validate(known | judged)
-
-
-def _text(value: object) -> str:
-    return canonical_json(value).decode("utf-8")
 
 
 def _size(row: _Row) -> int:

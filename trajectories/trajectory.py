@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, ValidationError
 from contracts.errors import ContractBroken
 from contracts.model import Contract, canonical_json, describe, digest
 from contracts.names import Digest
+from trajectories.canonical import canonical, number
 from trajectories.message import Message, plain
 
 
@@ -78,8 +79,8 @@ class Trajectory(Contract):
         return self.id == digest(_content(*content))
 
     def to_line(self) -> bytes:
-        """One line of canonical JSON, newline included."""
-        return canonical_json(self.model_dump(mode="json")) + b"\n"
+        """One line of canonical JSON without what is not there, newline included."""
+        return canonical_json(self.model_dump(mode="json", exclude_defaults=True)) + b"\n"
 
     @classmethod
     def from_line(cls, line: bytes | str, *, where: str) -> Self:
@@ -111,7 +112,7 @@ def _content(
 ) -> bytes:
     known: dict[str, Any] = {"task": task, "trial": trial, "messages": plain(messages)}
     if reward is not None:
-        known["reward"] = float(reward)
+        known["reward"] = number(reward)
     if label is not None:
         known["label"] = label
-    return canonical_json({**known, "tools": tools} if tools else known)
+    return canonical({**known, "tools": tools} if tools else known)
