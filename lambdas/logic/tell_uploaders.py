@@ -83,14 +83,17 @@ def _write(reports: Sequence[ObjectReport], result: PhaseResult, plane: ControlP
 
 def rejection_of(report: ObjectReport, result: PhaseResult, plane: ControlPlane) -> Rejection:
     """The report on one object."""
+    reason = f"{report.rejected} of {report.records} records were not usable"
+    if not report.records and report.problems:
+        reason = report.problems[0].problem
     return Rejection(
         bucket=plane.objects.bucket,
         key=report.key,
         version_id=report.version_id,
         refused_by="collect",
         run=result.run,
-        reason=f"{report.rejected} of {report.records} records were not usable",
-        remedy="mend the records below and upload the file again: it is a new drop",
+        reason=reason,
+        remedy="mend what is listed below and upload the file again: it is a new drop",
         records=report.records,
         usable=report.usable,
         problems=report.problems,

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from contracts.errors import PermanentError
 from contracts.pipeline import Pipeline
 from contracts.result import ObjectReport
 from training.assignment import Assignment
 from training.events import Advance, Event, Materials
-from training.phases.drops import read_drop
+from training.phases.drops import objects_of, problems_shown, read_object, why_unreadable
 from trajectories.learnable import Learnable, learnable
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
+
+R = TypeVar("R", Pair, Trajectory)
 
 
 @dataclass
@@ -22,19 +26,40 @@ class Dropped:
     pairs: list[Pair] = field(default_factory=list)
     trajectories: list[Trajectory] = field(default_factory=list)
     reports: list[ObjectReport] = field(default_factory=list)
+    duplicates: int = 0
+    _seen: set[str] = field(default_factory=set)
+    _unreadable: list[PermanentError] = field(default_factory=list)
 
     def read(self, assignment: Assignment, materials: Materials) -> Iterator[Event]:
-        """Read drop after drop."""
-        drops = assignment.plan.drops
-        for number, drop in enumerate(drops, 1):
-            yield Advance("Reading drops", step=number - 1, steps=len(drops))
-            read = read_drop(drop, materials[drop.id], assignment.plan.pipeline.data)
-            self.pairs += read.pairs
-            self.trajectories += read.trajectories
+        """Read object after object; of equal records in several of them, the first is kept."""
+        objects = list(objects_of(assignment.plan))
+        shown = problems_shown(len(objects))
+        for number, one in enumerate(objects):
+            yield Advance("Reading drops", step=number, steps=len(objects))
+            path = materials[one.name]
+            read = read_object(one, path, assignment.plan.pipeline.data, shown=shown)
+            self.pairs += self._fresh(read.pairs)
+            self.trajectories += self._fresh(read.trajectories)
             self.reports.append(read.report)
+            error = why_unreadable(path)
+            self._unreadable += [error] if error else []
+
+    def _fresh(self, records: Iterable[R]) -> Iterator[R]:
+        for record in records:
+            if record.id in self._seen:
+                self.duplicates += 1
+            else:
+                self._seen.add(record.id)
+                yield record
 
     def learnable(self, pipeline: Pipeline) -> Learnable:
-        """What of it the pipeline's rounds learn from."""
+        """What of it the pipeline's rounds learn from.
+
+        Raises:
+            DataUnusable, JobFailed: not one object could be read at all; why the first could not.
+        """
+        if self._unreadable and len(self._unreadable) == len(self.reports):
+            raise self._unreadable[0]
         return learnable(
             self.pairs,
             self.trajectories,
@@ -43,9 +68,10 @@ class Dropped:
         )
 
     def metrics(self) -> dict[str, float]:
-        """Records over all drops."""
+        """Records over all drops; duplicates are usable ones that came more than once."""
         return {
             "records": float(sum(report.records for report in self.reports)),
             "usable": float(sum(report.usable for report in self.reports)),
             "rejected": float(sum(report.rejected for report in self.reports)),
+            "duplicates": float(self.duplicates),
         }
