@@ -45,7 +45,8 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
     if missing:
         raise ContractBroken(f"evaluate reported no {', '.join(missing)}; the gate needs them")
     shown = (
-        f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} over {int(metrics[counted])} {cases}, "
+        f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
+        f"over {int(metrics[counted])} {cases}, "
         f"gain {metrics['gain']:+.3f} [{metrics['gain_low']:+.3f}, {metrics['gain_high']:+.3f}]"
     )
     if metrics["gain_low"] > gate.min_gain:

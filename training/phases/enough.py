@@ -113,6 +113,6 @@ def _refuse_few_pairs(contents: Contents, pipeline: Pipeline) -> None:
     )
     raise DataUnusable(
         f"{contents.train_pairs + contents.held_out_pairs} usable pairs leave none to {lacking} "
-        f"when a share of {share:g} of the prompts is held out; drop at least {needed} pairs of "
-        f"different prompts{other}"
+        f"when a share of {share:g} of the tasks is held out, each as a whole; drop at least "
+        f"{needed} pairs of different tasks{other}"
     )
