@@ -28,8 +28,9 @@ def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
         return
     settle_set(folder.pipeline, folder.folder, plane)
     waiting = waiting_in(folder.pipeline, folder.folder, plane)
-    if waiting and plane.ledger.sets.note_told(folder):
+    if waiting:
         _tell(folder, waiting, plane)
+        plane.ledger.sets.note_told(folder)
 
 
 def seal_waits(folder: Unsealed, plane: ControlPlane) -> bool:

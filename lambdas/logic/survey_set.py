@@ -94,7 +94,7 @@ def _too_much(fresh: list[StoredVersion], rules: DataRules) -> Refusal | None:
     if large:
         return Refusal(
             f"{large[0].key} has {large[0].size} bytes, the pipeline takes {limit} a file"
-            + (f"; {len(large) - 1} others are too large as well" if len(large) > 1 else ""),
+            + (f"; and {len(large) - 1} more are too large" if len(large) > 1 else ""),
             f"split or delete what is too large, or raise data.max_object_bytes, {_AGAIN}",
         )
     total = sum(stored.size for stored in fresh)
