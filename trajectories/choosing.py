@@ -56,9 +56,9 @@ def choose_of_counts(
 
 
 def _few(pairs: int, episodes: int) -> str:
+    if not pairs and episodes:
+        return f"no two of {episodes} episodes are of one task and opening with unlike rewards"
     source = f" from {episodes} episodes" if episodes else ""
-    if not pairs:
-        return f"there are no pairs{source}"
     verb = "is" if pairs == 1 else "are"
     noun = "pair" if pairs == 1 else "pairs"
     return f"{pairs} {noun}{source} {verb} too few ({MIN_PAIRS} needed on each side of the split)"
@@ -69,4 +69,4 @@ def _of(pairs: tuple[int, int]) -> str:
 
 
 def _labels(labels: tuple[int, int], rules: DataRules) -> str:
-    return f"{labels[0]} good, {labels[1]} bad at reward ≥ {rules.good_reward:g}"
+    return f"{labels[0]} good, {labels[1]} bad at reward ≥ {rules.good_reward:g} or by their label"

@@ -18,6 +18,8 @@ from trajectories.trajectory import Trajectory
 from trajectories.turn_order import check_turns
 
 TOOLS = ("tools", "functions")
+USED = FIELDS.union(TOOLS)
+"""Fields that are read here, whatever the format."""
 
 
 def conversation(
@@ -65,7 +67,7 @@ def conversation(
         shown,
         label=label,
         tools=tools,
-        metadata=metadata_of(record, known | FIELDS | set(TOOLS), extras),
+        metadata=metadata_of(record, known | USED, extras),
     )
 
 

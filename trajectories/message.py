@@ -62,9 +62,12 @@ def _plain(turn: Message) -> dict[str, Any]:
     made: dict[str, Any] = {"role": turn.role, "content": turn.content}
     if turn.tool_calls:
         made["tool_calls"] = [_plain_call(call) for call in turn.tool_calls]
-    for field in ("reasoning", "tool_call_id", "name"):
-        if value := getattr(turn, field):
-            made[field] = value
+    if turn.reasoning:
+        made["reasoning"] = turn.reasoning
+    if turn.tool_call_id:
+        made["tool_call_id"] = turn.tool_call_id
+    if turn.name:
+        made["name"] = turn.name
     if turn.images:
         made["images"] = list(turn.images)
     if turn.reward is not None:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
-from trajectories.conversations import TOOLS, tools_of
+from trajectories.conversations import USED, tools_of
 from trajectories.leftovers import Extras, metadata_of
 from trajectories.message import Message, words
 from trajectories.pair import Pair
-from trajectories.pictures import FIELDS, place_images
+from trajectories.pictures import place_images
 from trajectories.refusal import refuse
 from trajectories.turn_order import check_places, check_tools
 
@@ -63,7 +63,7 @@ def make_pair(
     return Pair.of(
         *shown,
         tools=tools or tools_of(record),
-        metadata=metadata_of(record, known | FIELDS | set(TOOLS), extras),
+        metadata=metadata_of(record, known | USED, extras),
     )
 
 

@@ -12,6 +12,7 @@ from trajectories.refusal import kind, refuse
 FIELDS = frozenset({"images", "image"})
 PLACEHOLDER = "<image>"
 _MOVING = ("videos", "video", "audios", "audio")
+_MEDIA = FIELDS.union(_MOVING)
 
 
 def place_images(turns: Sequence[Message], record: dict[str, Any]) -> tuple[Message, ...]:
@@ -27,7 +28,7 @@ def place_images(turns: Sequence[Message], record: dict[str, Any]) -> tuple[Mess
     Raises:
         RecordRefused: as many images as places for them are not there, or there are other media.
     """
-    if not any(record.get(name) for name in _MOVING) and not FIELDS & record.keys():
+    if _MEDIA.isdisjoint(record):
         _check_given(turns)
         return tuple(turns)
     for name in _MOVING:

@@ -28,7 +28,8 @@ def check_turns(
     """
     if not turns:
         refuse(field, "holds no turn", "give at least the user's question")
-    if not is_prompt and not any(turn.role == "assistant" for turn in turns):
+    roles = {turn.role for turn in turns}
+    if not is_prompt and "assistant" not in roles:
         refuse(field, "holds no turn by the assistant", "leave it out: there is nothing to learn")
     if turns[0].role == "assistant":
         refuse(
@@ -37,7 +38,8 @@ def check_turns(
             "begin with what it answers, as a system or user turn",
         )
     check_places(turns, field)
-    check_tools(turns, [f"{field}[{place}]" for place in range(len(turns))], is_log=is_log)
+    if "tool" in roles:
+        check_tools(turns, [f"{field}[{place}]" for place in range(len(turns))], is_log=is_log)
 
 
 def check_places(turns: Sequence[Message], field: str) -> None:

@@ -75,12 +75,17 @@ def _quickly(value: object) -> Message | None:
     """A turn of two known texts, as nearly all are."""
     if type(value) is not dict or len(value) != 2:  # noqa: PLR2004
         return None
-    role, content = value.get("role"), value.get("content")
-    if type(role) is not str or type(content) is not str or role not in _ROLES:
+    content = value.get("content")
+    name = value.get("role")
+    role = _ROLES.get(name) if type(name) is str else None
+    if role is None or type(content) is not str or "\x00" in content:
         return None
-    if not content.isascii() or "\x00" in content:
-        return None
-    return Message(role=_ROLES[role], content=content)
+    if not content.isascii():
+        try:
+            content.encode()
+        except UnicodeEncodeError:
+            return None
+    return Message(role=role, content=content)
 
 
 def _read_turn(value: object, field: str, extras: Extras | None) -> tuple[Message, ...]:
