@@ -398,3 +398,22 @@ def test_five_thousand_files_are_one_plan_of_bounded_size(world: World) -> None:
     assert len(json.dumps(plan.model_dump(mode="json"))) < 2_000_000
     assert len(sets.taken(world)) == 5000
     assert {it.status for it in sets.known(world).values()} == {"planned"}
+
+
+def test_what_a_plan_took_is_not_refused_as_overwritten_before_it_is_marked(world: World) -> None:
+    (planned,) = put(world, "a.jsonl")
+    drop = seal(world)
+    run = world.runs("tone")[0].run
+    world.faults.arm(2, "after")  # the plan is put and the seal marked, the file is not
+    world.graph.step(run)
+    assert world.faults.crashed
+    world.faults.disarm()
+    assert world.ledger.drops.get(drop.id).status == "planned"  # type: ignore[union-attr]
+    put(world, "a.jsonl")
+    world.deliver_all()
+    world.clock.advance(4000)
+    world.sweep()
+    world.graph.step(run)
+    taken = world.set_object(layout.set_folder("tone", "day") + "a.jsonl", planned)
+    assert taken is not None
+    assert (taken.status, taken.run) == ("planned", run)
