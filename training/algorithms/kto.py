@@ -11,7 +11,7 @@ answer to another prompt, the log-ratios of these mismatched answers are average
 and what is below 0 counts as 0. No gradient goes through it.
 
 The paper takes the batch's next answer for each prompt. Here a prompt keeps the answer to
-another prompt that it was given at the start, drawn once for the whole training, so that the
+another prompt that it was given at the start, the same for the whole training, so that the
 reference policy has to score it once only; the mean is over the batch's prompts all the same.
 
 Where policy and reference are equal, r and z₀ are 0 and each loss is half its weight.
@@ -56,5 +56,7 @@ def kto_losses(
     import torch
 
     gain = torch.where(good, ratios - baseline, baseline - ratios)
-    weights = torch.where(good, desirable_weight, undesirable_weight)
+    weights = torch.where(
+        good, gain.new_tensor(desirable_weight), gain.new_tensor(undesirable_weight)
+    )
     return weights * (1 - (beta * gain).sigmoid())

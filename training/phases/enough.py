@@ -49,7 +49,10 @@ def why_nothing(trajectories: Sequence[Trajectory], made: Learnable) -> str:
             "learn from a prompt alone; drop answers with a reward or a label"
         )
     if any(is_learnable(one) for one in trajectories):
-        return "no two episodes of one task differ enough in their rewards to prefer one"
+        return (
+            "no two episodes of one task differ enough in their rewards to prefer one; drop more "
+            "trials of a task, or let a round learn by kto, sft or auto, which take single episodes"
+        )
     return (
         f"in all {count} usable records the assistant's turns are marked not to be learnt from, "
         f"or answer to images, which a policy of text cannot see ({made.why})"
