@@ -25,6 +25,7 @@ _FOREIGN = (
 )
 _TAR_AT, _TAR = 257, b"ustar"
 _WHITE = b" \t\r\n"
+_MARKS = {b"{", b"["}
 
 
 class Container(NamedTuple):
@@ -88,6 +89,8 @@ def _ends_in_returns(head: bytes) -> bool:
 
 
 def _judge(found: _Beginning) -> Container:
+    if b"\x00" in found.head[:2] and found.head[:2].strip(b"\x00") in _MARKS:
+        return Container("neither", "is UTF-16 without a byte order mark", "save it in UTF-8")
     mark = found.first.lstrip(_WHITE)[:1]
     if mark == b"[":
         return Container("array", "a JSON array")
@@ -105,8 +108,7 @@ def _judge_foreign(first: bytes, head: bytes) -> Container:
     if head[_TAR_AT:].startswith(_TAR):
         return Container("neither", "is a tar archive", "drop the files in it, not the archive")
     if b"\x00" in head:
-        remedy = f"{_AS_JSON}; UTF-16 needs a byte order mark"
-        return Container("neither", "is binary: it holds NUL bytes", remedy)
+        return Container("neither", "is binary: it holds NUL bytes", _AS_JSON)
     if any(line.lstrip(_WHITE)[:1] == b"{" for line in head.split(b"\n")):
         return Container("lines", "one JSON record a line, though the first is none")
     beginning = shown(first.decode("utf-8", "replace").strip())

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from trajectories.conversations import USED, tools_of
 from trajectories.leftovers import Extras, metadata_of
 from trajectories.message import Message, words
+from trajectories.numbers import read_number
 from trajectories.pair import Pair
 from trajectories.pictures import place_images
 from trajectories.refusal import refuse
@@ -136,9 +137,10 @@ def _check_difference(chosen: Turns, rejected: Turns, fields: Fields) -> None:
 
 def _check_scores(record: dict[str, Any]) -> None:
     """Scores beside the sides say the same as the sides, or the sides may be swapped."""
-    better, worse = (record.get(name) for name in ("score_chosen", "score_rejected"))
-    both = isinstance(better, int | float) and isinstance(worse, int | float)
-    if both and better < worse:
+    better, worse = (
+        read_number(record.get(name), name) for name in ("score_chosen", "score_rejected")
+    )
+    if better is not None and worse is not None and better < worse:
         refuse(
             "score_chosen",
             f"is {better:g}, below score_rejected {worse:g}",

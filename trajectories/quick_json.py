@@ -51,7 +51,7 @@ def _keys(value: object, depth: int) -> int:
         inner, keys = (value,), 0
     if not depth and kind in {dict, list}:
         raise _Unsure
-    for one in inner:  # type: ignore[attr-defined]
+    for one in inner:
         of = type(one)
         if of is dict or of is list:
             keys += _keys(one, depth - 1)

@@ -83,7 +83,7 @@ def check_tools(turns: Sequence[Message], places: Sequence[str], *, is_log: bool
 
 def _check_answer(turn: Message, place: str, calls: set[str], *, calling: bool) -> None:
     asked = turn.tool_call_id
-    if asked and asked not in calls and (calls - {""} or not calling):
+    if asked and calls.isdisjoint({asked, ""}):
         refuse(
             f"{place}.tool_call_id",
             f"is {shown(asked)}, a call that was not made before",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from trajectories.leftovers import Extras, keep
 from trajectories.message import Message, Role
+from trajectories.numbers import read_number
 from trajectories.parts import Said, read_parts, reference_of
 from trajectories.refusal import kind, refuse, shown
 from trajectories.text import clean_text
@@ -118,29 +118,6 @@ def _message(value: dict[str, Any], field: str, role: Role, said: Said) -> Messa
         reward=read_number(value.get("reward"), f"{field}.reward"),
         learnt=_is_learnt(value, field, said.extras) or role != "assistant",
     )
-
-
-def read_number(value: object, field: str) -> float | None:
-    """Read a number that a float can hold; None where there is none.
-
-    Raises:
-        RecordRefused: it is something else, or not finite.
-    """
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse(
-            field, f"is {kind(value)}, not a number", f"give the {field.rpartition('.')[2]} as one"
-        )
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if math.isnan(number):
-        refuse(field, "is NaN, not a number", "leave it out, or give a number")
-    if math.isinf(number):
-        refuse(field, "is not finite", "give a number that a float can hold")
-    return number
 
 
 def _role_key(message: dict[str, Any]) -> str:

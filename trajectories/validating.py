@@ -145,17 +145,15 @@ def _lesson(read: Read, made: Learnable, rules: DataRules) -> tuple[str, str]:
         return _usable(read), ""
     if made.kind == "nothing":
         return _nothing_to_learn(read, rules)
-    sides = (made.training, made.held_out)
-    noun, other = "pairs", "pairs of other prompts"
+    sides, noun, other = (len(made.training), len(made.held_out)), "pairs", "pairs"
     if made.kind == "labels":
-        sides, noun = (made.labelled_training, made.labelled_held_out), "labelled answers"
-        other = "records of other prompts"
+        sides = (len(made.labelled_training), len(made.labelled_held_out))
+        noun, other = "labelled answers", "records"
     if all(sides):
         return _usable(read), ""
     return (
-        f"alone it gives {len(sides[0])} {noun} to train on and {len(sides[1])} held out; "
-        "a run needs both",
-        f"drop it together with {other}",
+        f"alone it gives {sides[0]} {noun} to train on and {sides[1]} held out; a run needs both",
+        f"drop it together with {other} of other prompts",
     )
 
 

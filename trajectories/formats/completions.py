@@ -12,9 +12,10 @@ from trajectories.formats.trl_pairs import read_prompt
 from trajectories.leftovers import Extras
 from trajectories.message import Message
 from trajectories.naming import name_of
+from trajectories.numbers import read_number
 from trajectories.refusal import refuse
 from trajectories.trajectory import Trajectory
-from trajectories.turns import read_answer, read_number
+from trajectories.turns import read_answer
 
 _FIELDS = ("prompt", "completion")
 _TRL = frozenset({*_FIELDS, "label"})

@@ -12,9 +12,10 @@ from trajectories.conversations import conversation
 from trajectories.formats.record_format import Record, RecordFormat
 from trajectories.leftovers import Extras
 from trajectories.naming import name_of
+from trajectories.numbers import read_number
 from trajectories.refusal import refuse
 from trajectories.trajectory import Trajectory
-from trajectories.turns import read_number, read_turns
+from trajectories.turns import read_turns
 
 _EPISODE = "give {task_id, reward, traj: [{role, content}, …]}"
 _TURNS = ("traj", "messages")

@@ -8,8 +8,9 @@ from __future__ import annotations
 from trajectories.conversations import conversation, label_of, system_of
 from trajectories.formats.record_format import Record, RecordFormat
 from trajectories.leftovers import Extras
+from trajectories.numbers import read_number
 from trajectories.trajectory import Trajectory
-from trajectories.turns import read_number, read_turns
+from trajectories.turns import read_turns
 
 _FIELD = "conversations"
 _KNOWN = frozenset({_FIELD, "system", "label", "reward"})
