@@ -103,15 +103,17 @@ class Unpacked(io.RawIOBase):
         return bool(more)
 
     def _counted(self, data: bytes) -> bytes:
-        self._made += len(data)
+        """The data, up to where the file has unpacked too far."""
         bounds = self._bounds
+        most = max(bounds.free_bytes, bounds.ratio * self._taken)
+        before, self._made = self._made, self._made + len(data)
         if self._made > bounds.bytes_max:
             size = f"{bounds.bytes_max // 1024**2:,} MiB"
-            return self._end(f"unpacks to more than {size}", "split it")
-        if self._made > bounds.free_bytes and self._made > bounds.ratio * self._taken:
+            self._end(f"unpacks to more than {size}", "split it")
+        elif self._made > most:
             problem = f"unpacks to more than {bounds.ratio} times its size"
-            return self._end(problem, "give it uncompressed, if its content is meant so")
-        return data
+            self._end(problem, "give it uncompressed, if its content is meant so")
+        return data[: max(0, min(most, bounds.bytes_max) - before)]
 
 
 class Gunzipped(Unpacked):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pair_files import lines, only_problem, openai, read, sharegpt, trl, turn
 
+
 def says(role: str, value: Any) -> dict[str, Any]:
     return {"from": role, "value": value}
 
