@@ -13,13 +13,13 @@ from training.lessons.lesson import Classroom
 from training.models.protocols import CausalModel
 from trajectories.labelling import Labelled
 
-_EPISODES = 32
-_LOOKS = 8
+_EPISODES = 16
+_LOOKS = 4
 T = TypeVar("T")
 
 
 def looks_at(step: int, steps: int) -> bool:
-    """Whether a look is due after a step: eight times a training, and at its end.
+    """Whether a look is due after a step: four times a training, and at its end.
 
     Args:
         step: steps done.
