@@ -49,6 +49,8 @@ def read_turns(value: object, field: str, extras: Extras | None = None) -> tuple
     Raises:
         RecordRefused: something in it is not understood.
     """
+    if value is None:
+        refuse(field, "is missing", "write [{role, content}, …]")
     if not isinstance(value, list):
         refuse(field, f"is {kind(value)}, not a list of messages", "write [{role, content}, …]")
     made: list[Message] = []

@@ -58,13 +58,15 @@ def _fits_dpo(record: Record) -> bool:
 
 def _read_sft(record: Record) -> Trajectory:
     extras: Extras = {}
-    turns = _system(record, extras) + read_turns(record[_FIELD], _FIELD, extras)
+    turns = _system(record, extras) + read_turns(record.get(_FIELD), _FIELD, extras)
     return conversation(_with_tools(record), turns, _FIELD, _KNOWN, extras)
 
 
 def _read_dpo(record: Record) -> Pair:
     extras: Extras = {}
-    messages = record[_FIELD]
+    messages = record.get(_FIELD)
+    if not isinstance(messages, list) or _candidates(record) is None:
+        refuse(f"{_FIELD}[-1].candidates", "is missing", "give two candidates in the last turn")
     place = f"{_FIELD}[{len(messages) - 1}].candidates"
     fields = Fields(_FIELD, f"{place} preferred", f"{place} non-preferred")
     keep(extras, f"{_FIELD}[{len(messages) - 1}]", messages[-1], {"role", "candidates"})

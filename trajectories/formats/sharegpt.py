@@ -22,7 +22,7 @@ def _fits(record: Record) -> bool:
 
 def _read(record: Record) -> Trajectory:
     extras: Extras = {}
-    turns = system_of(record) + read_turns(record[_FIELD], _FIELD, extras)
+    turns = system_of(record) + read_turns(record.get(_FIELD), _FIELD, extras)
     return conversation(
         record,
         turns,
