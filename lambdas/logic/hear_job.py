@@ -62,16 +62,23 @@ def hear_result(key: AttemptKey, plane: ControlPlane) -> Heard:
     except ContractBroken as error:
         # It was put once, so nothing better will come in its place.
         return end_failed(attempt, "ContractBroken", str(error)[:CAUSE_MAX], plane)
-    tell_uploaders(attempt, result, plane)
     return heard
 
 
 def _answer(attempt: AttemptRecord, result: PhaseResult, plane: ControlPlane) -> Heard:
+    """Step Functions, then the uploaders, then the ledger: until that is done, sweep comes back."""
     if result.outcome == "failed":
-        return end_failed(attempt, *_failure(result), plane)
-    output = output_of(result, layout.result(key_of(attempt)))
-    told = plane.executions.succeed(attempt.token, output.to_bytes())
-    plane.ledger.attempts.end(attempt, "SUCCEEDED", at=plane.clock.now(), output=output)
+        error, cause = _failure(result)
+        told = plane.executions.fail(attempt.token, error, cause)
+        tell_uploaders(attempt, result, plane)
+        now = plane.clock.now()
+        plane.ledger.attempts.end(attempt, "FAILED", at=now, error=error, cause=cause)
+    else:
+        output = output_of(result, layout.result(key_of(attempt)))
+        told = plane.executions.succeed(attempt.token, output.to_bytes())
+        tell_uploaders(attempt, result, plane)
+        now = plane.clock.now()
+        plane.ledger.attempts.end(attempt, "SUCCEEDED", at=now, output=output)
     return "told" if told else "late"
 
 

@@ -26,9 +26,13 @@ TURN_S = 15.0
 def tell_uploaders(attempt: AttemptRecord, result: PhaseResult, plane: ControlPlane) -> None:
     """Write the reports on a result, after Step Functions was answered.
 
-    What is too much for one call is noted first, so that sweep goes on with it.
+    What is too much for one call is noted first, so that sweep goes on with it. A result that
+    came after its attempt was stopped changes nothing in the ledger.
     """
     bad = with_problems(result)
+    if attempt.status == "STOPPED":
+        _write(bad[:AT_ONCE_MAX], result, plane, notes=False)
+        return
     if len(bad) > AT_ONCE_MAX:
         if attempt.reports_told >= len(bad):
             return
@@ -65,7 +69,13 @@ def with_problems(result: PhaseResult) -> list[ObjectReport]:
     return [report for report in result.objects if report.problem_count]
 
 
-def _write(reports: Sequence[ObjectReport], result: PhaseResult, plane: ControlPlane) -> None:
+def _write(
+    reports: Sequence[ObjectReport],
+    result: PhaseResult,
+    plane: ControlPlane,
+    *,
+    notes: bool = True,
+) -> None:
     first = {report.drop: report for report in reversed(with_problems(result))}
     of_drop: dict[str, list[ObjectReport]] = defaultdict(list)
     for report in result.objects:
@@ -75,7 +85,7 @@ def _write(reports: Sequence[ObjectReport], result: PhaseResult, plane: ControlP
         pipeline, _, rest = report.key.removeprefix(layout.INCOMING).partition("/")
         place = layout.rejection(pipeline, rest, report.version_id)
         plane.objects.put(place, rejection_of(report, result, plane).to_bytes())
-        if first[report.drop] is report:
+        if notes and first[report.drop] is report:
             plane.ledger.drops.note(report.drop, result.run, reason_for(of_drop[report.drop]))
 
     side_by_side(write, reports, plane.at_once)

@@ -10,9 +10,10 @@ from fakes.recipes import pipeline
 from fakes.world import World
 
 from contracts import layout
-from contracts.ledger import DropRecord
+from contracts.ledger import DropRecord, Unsealed
 from contracts.plan import Plan, PlannedDrop
 from contracts.rejection import Rejection
+from lambdas.ledger.sets import Sets
 from lambdas.logic import plan_drops, survey_set
 from lambdas.logic.reconcile_set import MISSING
 
@@ -417,3 +418,46 @@ def test_what_a_plan_took_is_not_refused_as_overwritten_before_it_is_marked(worl
     taken = world.set_object(layout.set_folder("tone", "day") + "a.jsonl", planned)
     assert taken is not None
     assert (taken.status, taken.run) == ("planned", run)
+
+
+def test_a_crash_between_a_file_and_the_note_of_its_folder_is_mended_by_the_event_again(
+    world: World,
+) -> None:
+    put(world, "a.jsonl")
+    world.faults.arm(1, "after")
+    world.deliver_all()
+    assert world.faults.crashed
+    assert world.ledger.sets.unsealed_of("tone", limit=9) == []
+    world.deliver_all()
+    assert len(world.ledger.sets.unsealed_of("tone", limit=9)) == 1
+
+
+def test_a_file_that_arrives_while_its_folder_is_forgotten_is_looked_after(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(world, "a.jsonl")
+    seal(world)
+    plan_of(world)
+    forget = Sets.forget
+
+    def forget_late(self: Sets, folder: Unsealed) -> None:
+        monkeypatch.setattr(Sets, "forget", forget)
+        put(world, "b.jsonl")
+        world.deliver_all()  # notes the folder, which is noted already
+        forget(self, folder)
+
+    monkeypatch.setattr(Sets, "forget", forget_late)
+    world.sweep()
+    assert [it.folder for it in world.ledger.sets.unsealed_of("tone", limit=9)] == ["day"]
+
+
+def test_what_became_of_a_file_is_decided_once(world: World) -> None:
+    (version,) = put(world, "a.jsonl")
+    world.deliver_all()
+    found = world.set_object(layout.set_folder("tone", "day") + "a.jsonl", version)
+    assert found is not None
+    refused = found.model_copy(update={"status": "rejected", "reason": "overwritten"})
+    taken = found.model_copy(update={"status": "planned", "run": "r260304-050607-abcdef"})
+    assert world.ledger.sets.mark("tone", "day", refused)
+    assert not world.ledger.sets.mark("tone", "day", taken)
+    assert world.ledger.sets.objects("tone", "day")[found.id].status == "rejected"

@@ -162,3 +162,16 @@ def test_what_an_older_run_says_of_a_drop_does_not_replace_what_a_newer_found(
     found = world.ledger.drops.get(drop)
     assert found is not None
     assert found.reason == "newer"
+
+
+def test_a_result_of_a_stopped_attempt_is_told_of_and_changes_nothing_in_the_ledger(
+    world: World, job: AttemptKey
+) -> None:
+    message = put_result(world, job, 60)
+    world.graph.abort(job.run)
+    world.tell_ends()
+    world.deliver_all()
+    before = ledger_without_cursors(world)
+    assert world.deliver("reports", message) == []
+    assert ledger_without_cursors(world) == before
+    assert len(reports(world)) == 50
