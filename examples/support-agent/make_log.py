@@ -60,7 +60,12 @@ def extend(tool: str, member: str, loan: str, *, reserved: bool, good: bool) -> 
     if good and reserved:
         return [asked, *seen, say("assistant", f"The {tool} is reserved, so I cannot extend it.")]
     if good:
-        return [asked, *seen, *done, say("assistant", f"Done: keep the {tool} for seven more days.")]
+        return [
+            asked,
+            *seen,
+            *done,
+            say("assistant", f"Done: keep the {tool} for seven more days."),
+        ]
     if reserved:
         return [asked, *done, say("assistant", "Sure, keep it as long as you like.")]
     return [asked, say("assistant", "No, that is never possible.")]
@@ -101,11 +106,11 @@ def reserve(tool: str, member: str, *, free: bool, good: bool) -> list[Turn]:
 
 def episodes(count: int, seed: int = 0) -> list[dict[str, Any]]:
     """Two trials of each task: most fail at the first and do well at the second."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - a log, not a secret
     made = []
     for task in range(count):
         tool, member = draw.choice(TOOLS), draw.choice(MEMBERS)
-        loan, fact, kind = f"L{draw.randrange(1000, 10_000)}", draw.random() < 0.5, task % 3
+        loan, fact, kind = f"L{draw.randrange(1000, 10_000)}", draw.choice((True, False)), task % 3
         fee = draw.choice((3, 5)) if fact else draw.choice((12, 20))
         for trial in range(2):
             good = draw.random() < (0.35, 0.75)[trial]

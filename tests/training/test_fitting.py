@@ -158,5 +158,6 @@ def test_figures_and_words_say_what_was_lost() -> None:
         "episodes",
         context=64,
     )
-    assert "1 are so long that turns of the policy itself went, too: 25% of the tokens" in worse
+    assert "1 of them is so long that what the policy says itself went or was cut" in worse
+    assert "25.0% of the tokens that it says" in worse
     assert cut_words(Loss(rows=3, tokens=9), "episodes", context=64) == ()

@@ -35,9 +35,10 @@ def cut_words(loss: Loss, what: str, *, context: int) -> tuple[str, ...]:
         return ()
     kept = "no token that the policy says itself is among them"
     if loss.actions:
+        them = "1 of them is" if loss.actions == 1 else f"{loss.actions} of them are"
         kept = (
-            f"{loss.actions} are so long that turns of the policy itself went, too: "
-            f"{loss.action_share:.0%} of the tokens that it says"
+            f"{them} so long that what the policy says itself went or was cut as well: "
+            f"{loss.action_share:.1%} of the tokens that it says"
         )
     return (
         f"{loss.cut} of {loss.rows} {what} are longer than model.context of {context} tokens and "
