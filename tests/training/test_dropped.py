@@ -1,5 +1,6 @@
 """What a plan's drops hold: sets whole, duplicates once, and nothing disturbed by one bad file."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +13,13 @@ from contracts import layout
 from contracts.errors import DataUnusable, JobFailed, PermanentError
 from contracts.names import drop_id
 from contracts.plan import PlannedDrop, PlannedObject
+from training.assignment import read_assignment
+from training.events import Advance
 from training.objects import Objects
 from training.phases import drops
+from training.phases.dropped import Dropped
 from training.phases.drops import problems_shown
+from training.reporter import Reporter
 
 
 def seal(box: Box, folder: str, files: dict[str, bytes]) -> PlannedDrop:
@@ -162,3 +167,34 @@ def test_a_result_of_many_bad_files_shows_fewer_problems_of_each(
 @pytest.mark.parametrize(("objects", "shown"), [(0, 20), (1, 20), (1000, 20), (5000, 4)])
 def test_few_objects_show_all_they_may(objects: int, shown: int) -> None:
     assert problems_shown(objects) == shown
+
+
+def test_a_long_reading_gives_signs_of_life(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drops, "SAID_EVERY", 10)
+    drop = box.drop("long.jsonl", openai_file(make_pairs(35)))
+    box.plan()
+    assignment = read_assignment(Objects(BUCKET, box.client), box.job("collect"))
+    path = box.folder / "long"
+    path.write_bytes(box.read(drop.key))
+    said = list(Dropped().read(assignment, {drop.id: path}))
+    assert [event.metrics.get("records") for event in said if isinstance(event, Advance)] == [
+        None,
+        10.0,
+        20.0,
+        30.0,
+    ]
+
+
+def test_what_cannot_speak_is_spoken_for_until_it_is_over(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.reporter.REPEAT_S", 0.0)
+    spec = box.job("collect")
+    reporter = Reporter(spec, Objects(BUCKET, box.client))
+    reporter.report(Advance("Fetching"))
+    with reporter.repeating(every_s=0.01):
+        time.sleep(0.5)
+    said = box.progress(spec).sequence
+    assert said > 1
+    time.sleep(0.1)
+    assert box.progress(spec).sequence == said

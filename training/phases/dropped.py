@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import cast
 
 from contracts.errors import PermanentError
 from contracts.pipeline import Pipeline
 from contracts.result import ObjectReport
 from training.assignment import Assignment
 from training.events import Advance, Event, Materials
-from training.phases.drops import objects_of, problems_shown, read_object, why_unreadable
+from training.phases.drops import (
+    ObjectRead,
+    objects_of,
+    problems_shown,
+    read_object,
+    why_unreadable,
+)
 from trajectories.learnable import Learnable, learnable
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
-
-R = TypeVar("R", Pair, Trajectory)
 
 
 @dataclass
@@ -37,20 +41,23 @@ class Dropped:
         for number, one in enumerate(objects):
             yield Advance("Reading drops", step=number, steps=len(objects))
             path = materials[one.name]
-            read = read_object(one, path, assignment.plan.pipeline.data, shown=shown)
-            self.pairs += self._fresh(read.pairs)
-            self.trajectories += self._fresh(read.trajectories)
+            reading = read_object(one, path, assignment.plan.pipeline.data, shown=shown)
+            read = yield from _said(reading, step=number, steps=len(objects))
+            self._keep(read.records)
             self.reports.append(read.report)
             error = why_unreadable(path)
             self._unreadable += [error] if error else []
 
-    def _fresh(self, records: Iterable[R]) -> Iterator[R]:
+    def _keep(self, records: Iterable[Pair | Trajectory]) -> None:
         for record in records:
             if record.id in self._seen:
                 self.duplicates += 1
+                continue
+            self._seen.add(record.id)
+            if isinstance(record, Pair):
+                self.pairs.append(record)
             else:
-                self._seen.add(record.id)
-                yield record
+                self.trajectories.append(record)
 
     def learnable(self, pipeline: Pipeline) -> Learnable:
         """What of it the pipeline's rounds learn from.
@@ -75,3 +82,15 @@ class Dropped:
             "rejected": float(sum(report.rejected for report in self.reports)),
             "duplicates": float(self.duplicates),
         }
+
+
+def _said(
+    reading: Generator[int, None, ObjectRead], *, step: int, steps: int
+) -> Generator[Event, None, ObjectRead]:
+    """Turn what a reading says of itself into signs of life."""
+    while True:
+        try:
+            records = next(reading)
+        except StopIteration as end:
+            return cast(ObjectRead, end.value)
+        yield Advance("Reading drops", step=step, steps=steps, metrics={"records": float(records)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -16,10 +16,12 @@ from contracts.result import ObjectReport, Problem
 from training.assignment import Assignment
 from training.objects import Objects
 from trajectories.pair import Pair
-from trajectories.reading import Reading, read_file
+from trajectories.reading import Reader
 from trajectories.trajectory import Trajectory
 
 DOWNLOADS_AT_ONCE = 8
+SAID_EVERY = 5_000
+"""Records: a second or less of reading."""
 _UNREADABLE = ".unreadable"
 _REMEDIES: dict[type[PermanentError], str] = {
     DataUnusable: "upload the file again; versions of uploads must not expire before their run",
@@ -47,8 +49,7 @@ class DropObject(NamedTuple):
 class ObjectRead(NamedTuple):
     """The usable records of one object, and what its uploader should know."""
 
-    pairs: tuple[Pair, ...]
-    trajectories: tuple[Trajectory, ...]
+    records: list[Pair | Trajectory]
     report: ObjectReport
 
 
@@ -95,8 +96,10 @@ def why_unreadable(path: Path) -> PermanentError | None:
     return found(cause)
 
 
-def read_object(one: DropObject, path: Path, rules: DataRules, *, shown: int) -> ObjectRead:
-    """Read one object.
+def read_object(
+    one: DropObject, path: Path, rules: DataRules, *, shown: int
+) -> Generator[int, None, ObjectRead]:
+    """Read one object, saying now and then how many records of it are read.
 
     A file whose share of bad records is over the pipeline's limit gives nothing at all.
 
@@ -108,14 +111,19 @@ def read_object(one: DropObject, path: Path, rules: DataRules, *, shown: int) ->
     """
     error = why_unreadable(path)
     if error is not None:
-        return ObjectRead((), (), _unread(one, error))
-    reading = read_file(path, name=one.key, format=rules.format)
-    report = reading.report(drop=one.drop, key=one.key, version_id=one.version_id)
-    share = reading.rejected / reading.records if reading.records else 0.0
+        return ObjectRead([], _unread(one, error))
+    reader = Reader(path, name=one.key, format=rules.format)
+    records = []
+    for record in reader:
+        records.append(record)
+        if not len(records) % SAID_EVERY:
+            yield reader.records
+    report = reader.report(drop=one.drop, key=one.key, version_id=one.version_id)
+    share = report.rejected / report.records if report.records else 0.0
     if share > rules.max_bad_share:
-        changes = _refused_whole(reading, share, rules)
-        return ObjectRead((), (), _showing(report.model_copy(update=changes), shown))
-    return ObjectRead(reading.pairs, reading.trajectories, _showing(report, shown))
+        changes = _refused_whole(report, share, rules)
+        return ObjectRead([], _showing(report.model_copy(update=changes), shown))
+    return ObjectRead(records, _showing(report, shown))
 
 
 def problems_shown(objects: int) -> int:
@@ -144,7 +152,7 @@ def _unread(one: DropObject, error: PermanentError) -> ObjectReport:
     )
 
 
-def _refused_whole(reading: Reading, share: float, rules: DataRules) -> dict[str, object]:
+def _refused_whole(report: ObjectReport, share: float, rules: DataRules) -> dict[str, object]:
     problem = Problem(
         line=0,
         field="file",
@@ -153,7 +161,7 @@ def _refused_whole(reading: Reading, share: float, rules: DataRules) -> dict[str
     )
     return {
         "usable": 0,
-        "rejected": reading.records,
-        "problems": (problem, *reading.problems[: PROBLEMS_SHOWN_MAX - 1]),
-        "problem_count": reading.problem_count + 1,
+        "rejected": report.records,
+        "problems": (problem, *report.problems[: PROBLEMS_SHOWN_MAX - 1]),
+        "problem_count": report.problem_count + 1,
     }
