@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -34,10 +34,28 @@ class Message(Contract):
     reward: float | None = Field(None, description="Earned by this turn alone.")
     learnt: bool = Field(True, description="Whether an assistant's turn is learnt from.")
 
+    @classmethod
+    def said(cls, role: Role, content: str) -> Self:
+        """What `Message(role=role, content=content)` makes, in half the time.
+
+        Nothing is checked: most turns of most files are made here, of values that were looked at.
+        """
+        made = cls.__new__(cls)
+        fields = _NOTHING_BESIDES.copy()
+        fields["role"], fields["content"] = role, content
+        object.__setattr__(made, "__dict__", fields)
+        object.__setattr__(made, "__pydantic_fields_set__", {"role", "content"})
+        object.__setattr__(made, "__pydantic_extra__", None)
+        object.__setattr__(made, "__pydantic_private__", None)
+        return made
+
     @property
     def is_empty(self) -> bool:
         """Nothing was said, thought, called or shown."""
         return not (self.content.strip() or self.tool_calls or self.reasoning or self.images)
+
+
+_NOTHING_BESIDES: dict[str, Any] = dict(Message(role="user"))
 
 
 def plain(turns: Sequence[Message]) -> list[dict[str, Any]]:

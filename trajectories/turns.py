@@ -30,6 +30,7 @@ _ROLES: dict[str, Role] = {
     "function_response": "tool",
     "tool_response": "tool",
 }
+_SIMPLE = {"role", "content", "tool_calls", "tool_call_id", "name"}
 _KNOWN = {
     *("role", "from", "content", "value", "tool_calls", "function_call", "tool_call_id", "name"),
     *("weight", "loss_weight", "reasoning_content", "reasoning", "thinking", "reward"),
@@ -77,8 +78,10 @@ def _quickly(value: object) -> Message | None:
     """A turn of two known texts, as nearly all are."""
     if type(value) is not dict or len(value) != 2:  # noqa: PLR2004
         return None
-    content = value.get("content")
-    name = value.get("role")
+    if "from" in value:
+        name, content = value["from"], value.get("value")
+    else:
+        name, content = value.get("role"), value.get("content")
     role = _ROLES.get(name) if type(name) is str else None
     if role is None or type(content) is not str or "\x00" in content:
         return None
@@ -87,7 +90,7 @@ def _quickly(value: object) -> Message | None:
             content.encode()
         except UnicodeEncodeError:
             return None
-    return Message(role=role, content=content)
+    return Message.said(role, content)
 
 
 def _read_turn(value: object, field: str, extras: Extras | None) -> tuple[Message, ...]:
@@ -98,18 +101,13 @@ def _read_turn(value: object, field: str, extras: Extras | None) -> tuple[Messag
     role = _role(value, field)
     _read_calls(value, field, said)
     _read_content(value, field, said)
-    _read_besides(value, field, said)
-    keep(said.extras, field, value, _KNOWN)
-    results = tuple(
-        Message(role="tool", content=one.text, tool_call_id=one.call) for one in said.results
-    )
-    if results and not (said.text or said.images or said.calls):
-        return results
-    return (*results, _message(value, field, role, said))
-
-
-def _message(value: dict[str, Any], field: str, role: Role, said: Said) -> Message:
-    return Message(
+    reward, learnt = None, True
+    if not _SIMPLE.issuperset(value):
+        _read_besides(value, field, said)
+        reward = read_number(value.get("reward"), f"{field}.reward")
+        learnt = _is_learnt(value, field, said.extras) or role != "assistant"
+        keep(said.extras, field, value, _KNOWN)
+    last = Message(
         role=role,
         content="".join(said.text),
         reasoning="\n".join(said.reasoning),
@@ -117,9 +115,15 @@ def _message(value: dict[str, Any], field: str, role: Role, said: Said) -> Messa
         tool_call_id=call_id(value.get("tool_call_id"), f"{field}.tool_call_id"),
         name=_name(value.get("name"), f"{field}.name"),
         images=tuple(said.images),
-        reward=read_number(value.get("reward"), f"{field}.reward"),
-        learnt=_is_learnt(value, field, said.extras) or role != "assistant",
+        reward=reward,
+        learnt=learnt,
     )
+    if not said.results:
+        return (last,)
+    results = tuple(
+        Message(role="tool", content=one.text, tool_call_id=one.call) for one in said.results
+    )
+    return results if last.is_empty else (*results, last)
 
 
 def _role_key(message: dict[str, Any]) -> str:
