@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 def validate(
     at: Invocation,
     file: Annotated[
-        Path, typer.Argument(help="A file as it would be dropped.", exists=True, dir_okay=False)
+        Path, typer.Argument(help="A file or a folder as it would be dropped.", exists=True)
     ],
     *,
     pipeline: Annotated[
@@ -32,7 +34,7 @@ def validate(
         ),
     ] = None,
 ) -> None:
-    """Read a file in full, as `collect` does, and list what is wrong with it.
+    """Read a file in full, as `collect` does, or all files of a folder, and list what is wrong.
 
     Ends with 1 when a run could not learn from it.
 
@@ -40,15 +42,13 @@ def validate(
     field, problem, remedy, count}], problem_count, kind, why, training, held_out,
     demonstrations, labels: {good, bad, held_out}, judged, tokens, cut_share}: what it would train
     on, of the first `judged` records: pairs, episodes to imitate, labelled answers; and tokens,
-    estimated, with the share of records that the pipeline's context cuts.
+    estimated, with the share of records that the pipeline's context cuts. Of a folder also
+    {files: [{file, format, evidence, records, usable, rejected, problem_count}]}.
     """
     from contracts.pipeline import DataRules
-    from trajectories.validating import validate as judge
 
     recipe = _recipe(at, pipeline)
-    verdict = judge(
-        file,
-        name=str(file),
+    verdict = _judge(file)(
         rules=recipe.learning_rules if recipe else DataRules(),
         plays=recipe.environment is not None if recipe else None,
         model=recipe.model if recipe else None,
@@ -58,6 +58,13 @@ def validate(
     else:
         _draw(file, verdict)
     raise typer.Exit(0 if verdict.ok else FAILED)
+
+
+def _judge(file: Path) -> Callable[..., Verdict]:
+    from relay.console.folder_validating import validate_folder
+    from trajectories.validating import validate as judge
+
+    return partial(validate_folder, file) if file.is_dir() else partial(judge, file, name=str(file))
 
 
 def _recipe(at: Invocation, pipeline: str | None) -> Pipeline | None:
