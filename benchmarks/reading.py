@@ -24,42 +24,11 @@ from pathlib import Path
 
 from trajectories.reading import Reader
 
-WORDS = [
-    "the",
-    "policy",
-    "of",
-    "an",
-    "airline",
-    "agent",
-    "says",
-    "that",
-    "every",
-    "reservation",
-    "needs",
-    "a",
-    "member",
-    "id",
-    "and",
-    "a",
-    "card;",
-    "please",
-    "write",
-    '"yes"',
-    "to",
-    "go",
-    "on:",
-    "your",
-    "flight",
-    "HAT136",
-    "leaves",
-    "at",
-    "11:40",
-    "and",
-    "lands",
-    "in",
-    "Santa",
-    "Barbara\n",
-]
+SENTENCE = (
+    "the policy of an airline agent says that every reservation needs a member id and a card; "
+    'please write "yes" to go on: your flight HAT136 leaves at 11:40 and lands in Santa Barbara\n'
+)
+WORDS = SENTENCE.split(" ")
 ELSEWHERE = [*WORDS, "Düsseldorf", "🛬"]
 """Words of one turn in five."""
 SLICE = 1000
