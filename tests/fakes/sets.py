@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contracts import layout
-from contracts.ledger import SetObject
+from contracts.ledger import DropRecord, SetObject
 from contracts.names import drop_id
-from contracts.plan import Plan
+from contracts.plan import Plan, PlannedDrop
+from contracts.rejection import Rejection
 from fakes.world import World
 from lambdas.logic.upload_key import read_upload_key
 
+ROWS = b'{"messages": []}\n'
 Version = tuple[str, str]
 """Key and version of an object."""
 
@@ -65,3 +67,46 @@ def report_on(world: World, key: str, version: str) -> bytes | None:
     upload = read_upload_key(key)
     place = layout.rejection(upload.pipeline, upload.rest, version)
     return world.objects.get(place, limit=1 << 30)
+
+
+def put(world: World, *names: str, folder: str = "day", body: bytes = ROWS) -> list[str]:
+    """Upload files of a set; their versions."""
+    place = layout.set_folder("tone", folder)
+    return [world.upload(place + name, body) for name in names]
+
+
+def seal(world: World, folder: str = "day", body: bytes = b"") -> DropRecord:
+    """Put a seal and let it be heard; what became of it."""
+    key = layout.seal("tone", folder)
+    version = world.upload(key, body)
+    world.deliver_all()
+    found = world.drop(key, version)
+    assert found is not None
+    return found
+
+
+def plan_of(world: World, run: str | None = None) -> Plan:
+    """Plan the newest run, or another."""
+    run = run or world.runs("tone")[-1].run
+    world.graph.step(run)
+    body = world.objects.get(layout.plan(run), limit=1 << 30)
+    assert body is not None, f"{run} was not planned"
+    return Plan.from_bytes(body, where=run)
+
+
+def end(world: World) -> None:
+    """Stop what runs, so that the next run may come."""
+    for run in world.graph.running():
+        world.graph.abort(run)
+    world.tell_ends()
+    world.deliver_all()
+
+
+def objects(drop: PlannedDrop) -> list[tuple[str, str]]:
+    return [(one.key.split("/", 3)[3], one.version_id) for one in drop.objects or ()]
+
+
+def report(world: World, drop: DropRecord) -> Rejection:
+    body = report_on(world, drop.key, drop.version_id)
+    assert body is not None
+    return Rejection.from_bytes(body, where=drop.key)
