@@ -10,6 +10,7 @@ from contracts.model import digest
 from trajectories.canonical import canonical
 from trajectories.leftovers import Extras, metadata_of
 from trajectories.message import Message, plain
+from trajectories.numbers import read_number
 from trajectories.pictures import FIELDS, place_images
 from trajectories.refusal import kind, refuse
 from trajectories.text import clean_text
@@ -59,7 +60,7 @@ def conversation(
     tools = tools_of(record)
     if reward is None:
         rewards = [turn.reward for turn in shown if turn.reward is not None]
-        reward = sum(rewards) if rewards else None
+        reward = read_number(sum(rewards), f"{field}, the sum of rewards") if rewards else None
     return Trajectory.of(
         task or opening_digest(shown),
         trial,

@@ -14,6 +14,9 @@ BYTES_PER_TOKEN = 4.0
 BYTES_PER_TOKEN_TINY = 2.7
 """The same of 1,024: 2.5 to 3.2."""
 TINY_VOCABULARY = 4096
+TURN_BYTES = 700
+RECORD_BYTES = 1500
+"""Of memory, beside the text."""
 TURN_TOKENS = 4
 """A turn's role, opening and end."""
 
@@ -45,7 +48,7 @@ class Estimate:
         """Count one record.
 
         Returns:
-            Bytes of its text.
+            Bytes that it takes in memory without its metadata, about.
         """
         shared, branches = _turns(record)
         sizes = [_size(turns) for turns in branches]
@@ -56,7 +59,7 @@ class Estimate:
         longest = len(shared) + max(len(branch) for branch in branches)
         if self._context and self._tokens(given + max(sizes), longest) > self._context:
             self.cut += 1
-        return given + sum(sizes)
+        return given + sum(sizes) + turns * TURN_BYTES + RECORD_BYTES
 
     @property
     def cut_share(self) -> float | None:

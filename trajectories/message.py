@@ -44,7 +44,7 @@ class Message(Contract):
         fields = _NOTHING_BESIDES.copy()
         fields["role"], fields["content"] = role, content
         object.__setattr__(made, "__dict__", fields)
-        object.__setattr__(made, "__pydantic_fields_set__", {"role", "content"})
+        object.__setattr__(made, "__pydantic_fields_set__", _SAID)
         object.__setattr__(made, "__pydantic_extra__", None)
         object.__setattr__(made, "__pydantic_private__", None)
         return made
@@ -55,6 +55,8 @@ class Message(Contract):
         return not (self.content.strip() or self.tool_calls or self.reasoning or self.images)
 
 
+_SAID = {"role", "content"}
+"""Shared by all: turns are frozen, and copies of them copy it."""
 _NOTHING_BESIDES: dict[str, Any] = dict(Message(role="user"))
 
 

@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
-from contracts.model import Contract
+from contracts.model import Contract, describe
 from contracts.result import ObjectReport, Problem
 from trajectories.detecting import SUPPORTED, Detection, detect, shape
 from trajectories.formats import FORMATS
@@ -146,6 +146,10 @@ class Reader:
             return _usable(item.value, form)
         except RecordRefused as refused:
             self._problems.add(item.line, refused.field, refused.problem, refused.remedy)
+        except ValidationError as error:
+            # What no reader thought of and the canonical form does not take.
+            words = f"cannot be brought to the canonical form: {describe(error)}"
+            self._problems.add(item.line, "record", words, SUPPORTED)
         return None
 
     def _file_problem(self, problem: str, remedy: str) -> None:

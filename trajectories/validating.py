@@ -18,8 +18,8 @@ from trajectories.refusal import speakable
 from trajectories.trajectory import Trajectory
 from trajectories.verdict import Labels, Verdict
 
-JUDGED_BYTES_MAX = 64 * 1024**2
-"""Of text that is held to see what can be learnt from it; the rest is read and counted."""
+JUDGED_BYTES_MAX = 192 * 1024**2
+"""Of memory for the records of which is said what can be learnt; the rest is read and counted."""
 
 
 class Read(NamedTuple):
@@ -73,7 +73,7 @@ def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) ->
     for record in reader:
         held += estimate.add(record)
         if held <= JUDGED_BYTES_MAX or not first:
-            first.append(record)
+            first.append(record.model_copy(update={"metadata": {}}) if record.metadata else record)
     return Read(reader, estimate, first)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -518,3 +519,18 @@ def test_text_that_cannot_be_stored_is_refused_in_metadata_and_calls_too(
         reading = read(tmp_path, content)
         assert (reading.records, reading.rejected) == (1, 1)
         only_problem(reading)
+
+
+def test_rewards_whose_sum_no_float_can_hold_are_refused(tmp_path: Path) -> None:
+    turns = [turn("user", "a"), *({**turn("assistant", "b"), "reward": 1e308} for _ in range(3))]
+    reading = read(tmp_path, lines({"messages": turns}))
+    assert only_problem(reading)[2] == "is not finite"
+
+
+@pytest.mark.parametrize("white", ["\n", " ", "\n ", "\t\n"])
+def test_a_transcript_of_white_space_takes_no_time(tmp_path: Path, white: str) -> None:
+    began = time.process_time()
+    record = transcript(1, chosen="\n\nHuman: a" + white * 500_000 + "\n\nAssistant: b")
+    reading = read(tmp_path, lines(record))
+    assert (reading.records, reading.rejected) == (1, 1)
+    assert time.process_time() - began < 5

@@ -18,7 +18,7 @@ from trajectories.text import clean_text
 _FIELDS = Fields("chosen", "chosen", "rejected")
 _KNOWN = frozenset({"chosen", "rejected"})
 _BEGINS = re.compile(r"\s*Human:")
-_TURN = re.compile(r"(?:\A\s*|\n\s*\n)(Human|Assistant):")
+_TURN = re.compile(r"(?:\A\s*|\n[ \t\r]*\n)(Human|Assistant):")
 _ROLES: dict[str, Role] = {"Human": "user", "Assistant": "assistant"}
 
 
