@@ -223,6 +223,16 @@ def test_sft_before_kto_hands_on_its_policy_and_notes_are_said_once(box: Box) ->
     assert len(learnt.notes) == len(set(learnt.notes)) == 1
 
 
+def test_sft_before_dpo_imitates_the_preferred_answers(box: Box) -> None:
+    dpo = {**AUTO, "algorithm": "dpo"}
+    made = collected(box, openai_file(make_pairs(40)), SFT | {"steps": 20}, dpo)
+    learnt = optimized(made)
+    contents = read_contents(folder_of(made[1]["episodes"]))
+    assert learnt.metrics["sft_train_episodes"] == contents.train_pairs == contents.train_good
+    assert learnt.metrics["sft_held_out_likelihood"] > -5.5
+    assert judged(box, made[1] | learnt.artifacts)[1].startswith("accuracy ")
+
+
 def test_a_long_log_is_cut_and_the_result_says_how_much(box: Box) -> None:
     long = labelled_file(60).replace(b"Where is", b"Well, hello! " * 30 + b" Where is")
     made = collected(box, long, KTO)

@@ -15,16 +15,16 @@ from trajectories.trajectory import Trajectory
 
 
 def counts(made: Learnable) -> dict[str, float]:
-    """How much there is to learn from."""
+    """How much there is of what is learnt from: labels, or pairs and demonstrations."""
     contents = Contents.of(made)
+    if made.kind == "labels":
+        names = ("train_good", "train_bad", "held_out_good", "held_out_bad")
+        return {name: float(getattr(contents, name)) for name in names}
     figures = {
         "train_pairs": float(contents.train_pairs),
         "held_out_pairs": float(contents.held_out_pairs),
         "distinct_pairs": float(contents.train_pairs + contents.held_out_pairs),
     }
-    if made.labelled_training or made.labelled_held_out:
-        names = ("train_good", "train_bad", "held_out_good", "held_out_bad")
-        figures |= {name: float(getattr(contents, name)) for name in names}
     if made.demonstrations:
         figures["demonstrations"] = float(len(made.demonstrations))
     rewards = [one.reward for one in made.demonstrations if one.reward is not None]
