@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from episode_files import logged, talk
 from pair_files import lines, openai, read, sharegpt, trl
+from pyarrow.parquet import encryption
 
 from trajectories import table_rows
 from trajectories.reading import Reading, read_file
@@ -115,10 +117,32 @@ def test_whole_numbers_that_became_floats_name_the_same_task(tmp_path: Path) -> 
     assert (found.trajectories[0].task, found.trajectories[0].trial) == ("3", "1")
 
 
-def test_an_encrypted_table_is_said_to_be_encrypted(tmp_path: Path) -> None:
-    path = table(tmp_path, [trl(1)])
-    path.write_bytes(b"PARE" + path.read_bytes()[4:-4] + b"PARE")
+class Keys(encryption.KmsClient):
+    """Keeps keys by not keeping them."""
+
+    def __init__(self, _config: encryption.KmsConnectionConfig) -> None:
+        super().__init__()
+
+    def wrap_key(self, key: bytes, _master: str) -> bytes:
+        return base64.b64encode(key)
+
+    def unwrap_key(self, wrapped: bytes, _master: str) -> bytes:
+        return base64.b64decode(wrapped)
+
+
+@pytest.mark.parametrize("plain_footer", [False, True])
+def test_an_encrypted_table_is_said_to_be_encrypted(tmp_path: Path, *, plain_footer: bool) -> None:
+    path = tmp_path / "f.parquet"
+    rows = pa.table({"prompt": ["a"], "chosen": ["b"], "rejected": ["c"]})
+    wanted = encryption.EncryptionConfiguration(
+        footer_key="k", column_keys={"k": ["chosen"]}, plaintext_footer=plain_footer
+    )
+    factory = encryption.CryptoFactory(Keys)
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), wanted)
+    with pq.ParquetWriter(path, rows.schema, encryption_properties=properties) as writer:
+        writer.write_table(rows)
     found = read_file(path, name="f.parquet")
+    assert (found.records, found.usable, found.problem_count) == (0, 0, 1)
     assert found.problems[0].problem == "f.parquet is an encrypted Parquet file"
 
 
@@ -145,6 +169,17 @@ def test_damage_in_a_later_row_group_keeps_the_rows_before_it(tmp_path: Path) ->
     assert f"cannot be read after row {found.records}" in found.problems[-1].problem
 
 
+def test_a_row_whose_text_is_no_text_costs_only_itself(tmp_path: Path) -> None:
+    path = table(tmp_path, [trl(n, chosen=f"good {n}") for n in range(30)], compression="none")
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"good 17", b"g\xff\xfed 17"))
+    found = read_file(path, name="f.parquet")
+    assert (found.records, found.usable) == (30, 29)
+    (problem,) = found.problems
+    assert (problem.line, problem.field) == (18, "record")
+    assert problem.problem.startswith("holds a value that cannot be read: 'utf-8' codec")
+
+
 def test_an_empty_table_holds_no_record(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     pq.write_table(pa.table({"prompt": pa.array([], pa.string())}), path)
@@ -154,8 +189,9 @@ def test_an_empty_table_holds_no_record(tmp_path: Path) -> None:
 def test_large_values_are_decoded_few_at_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_rows, "HELD_BYTES", 1024**2)
     path = table(tmp_path, [trl(number, chosen="x" * 300_000) for number in range(8)])
-    with pq.ParquetFile(path) as file:
-        assert table_rows._rows_at_once(file) == 3
+    for held, rows in ((3 * 1024**2, 10), (1024**2, 4), (1024**4, 256)):
+        monkeypatch.setattr(table_rows, "HELD_BYTES", held)
+        with pq.ParquetFile(path) as file:
+            assert table_rows._rows_at_once(file) == rows
     assert read_file(path, name="f").usable == 8
