@@ -26,7 +26,8 @@ def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
     over = folder.arrived_at + timedelta(seconds=folder.seal_limit_s)
     if folder.told or plane.clock.now() < over or seal_waits(folder, plane):
         return
-    settle_set(folder.pipeline, folder.folder, plane)
+    if not settle_set(folder.pipeline, folder.folder, plane):
+        return
     waiting = waiting_in(folder.pipeline, folder.folder, plane)
     if waiting:
         _tell(folder, waiting, plane)

@@ -10,22 +10,27 @@ from lambdas.logic.side_by_side import side_by_side
 from lambdas.logic.survey_set import newest_shards
 from lambdas.logic.upload_key import Refusal
 
+SETTLED_AT_ONCE = 1_000
+"""Reports of one call; what is over waits for sweep's next look."""
 GONE = Refusal(
     "the file was overwritten or deleted before a seal took it",
     "nothing is to be done if that was meant: the newest version is taken with the next seal",
 )
 
 
-def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> None:
+def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> bool:
     """Refuse, in writing, what waits in a folder and is no newest version there.
 
     The order matters. A plan that was made before this listing may name a version that is no
     longer the newest; but then its run holds the lease, and either has not yet marked its drops,
     so that nothing is settled now, or has, so that the version waits no more.
+
+    Returns:
+        Whether all of that is settled.
     """
     there = newest_shards(pipeline, folder, plane)
     if there is None or is_planning(pipeline, plane):
-        return
+        return False
     newest = {drop_id(plane.objects.bucket, one.key, one.version_id) for one in there}
 
     def refuse(found: SetObject) -> None:
@@ -34,7 +39,8 @@ def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> None:
         plane.ledger.sets.mark(pipeline, folder, settled)
 
     gone = [one for one in waiting_in(pipeline, folder, plane) if one.id not in newest]
-    side_by_side(refuse, gone, plane.at_once)
+    side_by_side(refuse, gone[:SETTLED_AT_ONCE], plane.at_once)
+    return len(gone) <= SETTLED_AT_ONCE
 
 
 def is_planning(pipeline: str, plane: ControlPlane) -> bool:

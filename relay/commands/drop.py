@@ -120,6 +120,9 @@ def _wait(at: Invocation, dropped: Dropped) -> tuple[RunStory | None, Rejection 
     if not isinstance(found, str):
         return None, found
     story = follow_to_its_end(at.plane, found)
+    record = at.plane.logic.ledger.drops.get(dropped.id)
+    if record is not None and record.objects is not None and record.reason:
+        talk(f"{record.reason}; `relay drops --pipeline {dropped.pipeline}` has the reports")
     return story, rejection_of(at.plane, dropped)
 
 

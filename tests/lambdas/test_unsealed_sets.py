@@ -180,3 +180,20 @@ def test_what_became_of_a_file_is_decided_once(world: World) -> None:
     assert world.ledger.sets.mark("tone", "day", refused)
     assert not world.ledger.sets.mark("tone", "day", taken)
     assert world.ledger.sets.objects("tone", "day")[found.id].status == "rejected"
+
+
+def test_thousands_of_overwritten_files_are_settled_turn_by_turn_before_anybody_is_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdas.logic.settle_set.SETTLED_AT_ONCE", 4)
+    for _ in range(11):
+        put(world, "a.jsonl")
+    world.deliver_all()
+    world.clock.advance(3601)
+    left = []
+    for _ in range(3):
+        assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+        world.sweep()
+        left.append(sum(it.status == "unsealed" for it in sets.known(world).values()))
+    assert left == [7, 3, 1]
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is not None

@@ -122,8 +122,10 @@ def test_a_folder_that_a_run_has_whole_is_not_put_again_and_wait_finds_that_run(
     first = relay(*DROP, "-o", "json").json
     record(stack, first["version_id"], planned=True)
     open_run(stack, status="PUBLISHED", reason="better", ended_at=at(9))
+    assert stack.ledger.drops.note(first["id"], RUN, "1 of 9 records were not usable")
     before = keys_in_order(stack)
     ended = relay(*DROP, "--wait", "-o", "json")
+    assert "1 of 9 records were not usable; `relay drops --pipeline preferences`" in ended.err
     assert keys_in_order(stack) == before
     assert (ended.code, ended.json["id"], ended.json["run"]["run"]) == (0, first["id"], RUN)
     assert ended.json["sealed_before"]
