@@ -17,6 +17,7 @@ _LONGEST_MARK = len("-Infinity") + 3
 """Characters at a text's end that may be the beginning of a number, a name or an escape."""
 _REWRITE = "write the record with a JSON library"
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_TRAILING = re.compile(r",\s*[\]}]")
 _WHITE = re.compile(r"[ \t\r\n]*+")
 
 
@@ -206,9 +207,17 @@ def _fault(text: str, error: json.JSONDecodeError, place: Place) -> JsonFault:
             "write it again in full: the file was probably cut off here",
             may_go_on=True,
         )
-    detail = error.msg[:1].lower() + error.msg[1:]
+    detail, remedy = error.msg[:1].lower() + error.msg[1:], _REWRITE
+    if _closes_after_comma(text, error.pos):
+        detail, remedy = "a comma stands before a closing bracket", "take that comma off"
     line = error.lineno + place.lines
     column = error.colno + (place.columns if error.lineno == 1 else 0)
     where = f"line {line} column" if line > 1 else "column"
     words = f"is not JSON at {where} {column}: {detail}"
-    return JsonFault(error.pos, words, may_go_on=error.pos >= len(text) - _LONGEST_MARK)
+    return JsonFault(error.pos, words, remedy, may_go_on=error.pos >= len(text) - _LONGEST_MARK)
+
+
+def _closes_after_comma(text: str, at: int) -> bool:
+    """Python's versions differ in whether they point to the comma or behind it."""
+    before = text[max(0, at - 64) : at].rstrip()
+    return bool(_TRAILING.match(before[-1:] + text[at : at + 64]) or _TRAILING.match(text, at))
