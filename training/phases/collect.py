@@ -84,7 +84,7 @@ def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None
         artifacts={"episodes": episodes, START: start},
         exports=exports,
         metrics=dropped.metrics() | counts(made),
-        notes=(made.why,) if made.why else (),
+        notes=() if pipeline.environment else (made.why,),
         seconds=watch.seconds,
     )
 
