@@ -117,7 +117,7 @@ def _wildcards(stack: ControlPlane) -> Iterator[Stays]:
         (stack.intake.role, (ANY, incoming, pipelines, rejected)),
         (stack.submit.role, (ANY, runs)),
         (stack.report.role, (ANY, runs, rejected, EXECUTIONS)),
-        (stack.decide.role, (ANY, runs, policies, pipelines, plans, current)),
+        (stack.decide.role, (ANY, runs, policies, pipelines, plans, current, rejected)),
         (stack.sweep.role, (ANY, runs, rejected, EXECUTIONS)),
         (stack.runs.role, (ANY,)),
         (stack.job_access.role, (incoming, runs, policies, pipelines)),

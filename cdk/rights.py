@@ -12,6 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from cdk.statements import (
     allow,
     keeps_ledger,
+    lists_versions,
     never_puts_objects,
     puts_objects,
     reads_objects,
@@ -50,6 +51,7 @@ class Rights:
         return [
             receives(self.uploads, "ReceiveUploads"),
             *reads_objects(self.bucket, INCOMING, PIPELINES, versions=True),
+            self._see_sets(),
             puts_objects(self.bucket, f"{REJECTED}*", sid="Refuse"),
             keeps_ledger(self.table),
             self._start_runs(),
@@ -80,17 +82,22 @@ class Rights:
         ]
 
     def decide(self) -> Statements:
-        """Plan, judge, publish."""
+        """Plan, judge, publish; refuse in writing a set that cannot be planned."""
         return [
             *reads_objects(self.bucket, RUNS, POLICIES, PIPELINES),
-            puts_objects(self.bucket, PLANS, CURRENT, sid="PlanAndPublish"),
+            self._see_sets(),
+            puts_objects(self.bucket, PLANS, CURRENT, f"{REJECTED}*", sid="PlanPublishAndRefuse"),
             keeps_ledger(self.table),
         ]
 
     def sweep(self) -> Statements:
-        """Find what got stuck: everything that report and submit may do, but read uploads."""
+        """Find what got stuck: everything that report and submit may do, but read uploads.
+
+        Which uploads there are it sees, to tell of a folder whose seal never came.
+        """
         return [
             *reads_objects(self.bucket, RUNS),
+            self._see_sets(),
             puts_objects(self.bucket, f"{REJECTED}*", f"{RUNS}*", sid="RefuseAndStopJobs"),
             keeps_ledger(self.table),
             sends(self.jobs, "RingForJobs"),
@@ -120,6 +127,10 @@ class Rights:
             puts_objects(self.bucket, f"{RUNS}*", sid="ClaimAndReport"),
             never_puts_objects(self.bucket, PLANS, SPECS, sid="NeverDecide"),
         ]
+
+    def _see_sets(self) -> iam.PolicyStatement:
+        """A set is what lies in its folder, in exact versions; their content is collect's."""
+        return lists_versions(self.bucket, INCOMING, sid="SeeSets")
 
     def _start_runs(self) -> iam.PolicyStatement:
         return allow("StartRuns", ["states:StartExecution"], [self.machine_arn])

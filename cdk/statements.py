@@ -53,6 +53,17 @@ def reads_objects(
     ]
 
 
+def lists_versions(bucket: s3.Bucket, *prefixes: str, sid: str) -> iam.PolicyStatement:
+    """See which versions of objects lie below prefixes, each ending in a slash."""
+    patterns = [f"{prefix}*" for prefix in prefixes]
+    return allow(
+        sid,
+        ["s3:ListBucketVersions"],
+        [bucket.bucket_arn],
+        {**_owned(bucket), "StringLike": {"s3:prefix": patterns}},
+    )
+
+
 def puts_objects(
     bucket: s3.Bucket, *patterns: str, sid: str, multipart: bool = False
 ) -> iam.PolicyStatement:

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from contracts.limits import KEY_BYTES_MAX
 from contracts.model import digest
-from contracts.names import RUN_PATTERN, AttemptKey, Phase, attempt_key
+from contracts.names import RUN_PATTERN, AttemptKey, Phase, attempt_key, is_pipeline_name
 
 INCOMING = "incoming/"
 REJECTED = "rejected/"
@@ -16,6 +16,7 @@ PIPELINES = "pipelines/"
 POLICIES = "policies/"
 PROGRESS = "progress.json"
 RESULT = "result.json"
+SEAL = "_SUCCESS"
 NO_PIPELINE = "_no-pipeline"
 BY_DIGEST = "_by-digest"
 
@@ -86,12 +87,23 @@ def current_policy(pipeline_name: str) -> str:
     return f"{POLICIES}{pipeline_name}/current.json"
 
 
+def set_folder(pipeline_name: str, folder: str) -> str:
+    """Prefix of a set's objects, ending in a slash."""
+    return f"{INCOMING}{pipeline_name}/{folder}/"
+
+
+def seal(pipeline_name: str, folder: str) -> str:
+    """The object that makes a folder one drop."""
+    return f"{set_folder(pipeline_name, folder)}{SEAL}"
+
+
 def rejection(pipeline_name: str, rest: str, version_id: str) -> str:
     """The report on a refused object, for its uploader.
 
     Control characters, `%` and path steps such as `..` are percent-encoded, and a key that
     would grow past S3's limit is named by its digest, so any legal key has its own report.
-    No pipeline's folder here begins with `_`, so `_by-digest` is nobody's.
+    No pipeline's folder here begins with `_`, so `_by-digest` is nobody's; what a pipeline has
+    below it lies together, so that it can be listed.
 
     Args:
         pipeline_name: what the key names as its pipeline, whether or not it can be one;
@@ -106,7 +118,8 @@ def rejection(pipeline_name: str, rest: str, version_id: str) -> str:
     if len(made.encode("utf-8", "surrogatepass")) <= KEY_BYTES_MAX:
         return made
     named = digest(f"{folder}/{rest}".encode())
-    return f"{REJECTED}{BY_DIGEST}/{named}@{version_id}.json"
+    below = f"{folder}/" if is_pipeline_name(folder) else ""
+    return f"{REJECTED}{BY_DIGEST}/{below}{named}@{version_id}.json"
 
 
 def _plain(part: str) -> str:

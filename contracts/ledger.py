@@ -24,8 +24,11 @@ RUN_ENDED: frozenset[str] = frozenset(
 AttemptStatus = Literal["RESERVED", "SUBMITTED", "RUNNING", "SUCCEEDED", "FAILED", "STOPPED"]
 ATTEMPT_ENDED: frozenset[str] = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 DropStatus = Literal["waiting", "planned", "rejected"]
+SetObjectStatus = Literal["unsealed", "planned", "rejected"]
 
 PIPELINES = "PIPELINES"
+UNSEALED = "UNSEALED"
+TELLING = "TELLING"
 
 
 class Item(Contract):
@@ -52,17 +55,48 @@ class Lease(Item):
 
 
 class DropRecord(Item):
-    """`DROP#<id>`/`DROP`: one object version and where it is in its life."""
+    """`DROP#<id>`/`DROP`: one object version and where it is in its life; of a set, its seal.
+
+    A planned drop of which something was not usable keeps the reason.
+    """
 
     id: str
     pipeline: str
     key: str
     version_id: str
-    size: int = Field(ge=0)
+    size: int = Field(ge=0, description="Bytes; of a set, all files as they were when sealed.")
+    objects: int | None = Field(None, description="Of a set, how many files; None of a file.")
     status: DropStatus
     run: RunId | None = None
     reason: str = ""
+    noted_by: RunId | None = Field(None, description="The run that found what `reason` says.")
     accepted_at: AwareDatetime
+
+
+class SetObject(Item):
+    """`SET#<set id>`/`OBJECT#<object id>`: one object version in a folder, and what became of it.
+
+    The id is formed as a drop's is; a run takes each version once.
+    """
+
+    id: str
+    key: str
+    version_id: str
+    size: int = Field(ge=0)
+    status: SetObjectStatus
+    run: RunId | None = None
+    reason: str = ""
+    accepted_at: AwareDatetime
+
+
+class Unsealed(Item):
+    """`UNSEALED`/`<pipeline>#<set id>`: a folder in which files may wait for their seal."""
+
+    pipeline: PipelineName
+    folder: str
+    arrived_at: AwareDatetime = Field(description="About when the newest file arrived.")
+    seal_limit_s: int
+    told: bool = Field(False, description="Whether its uploader was told that it waits.")
 
 
 class RunRecord(Item):
@@ -96,6 +130,7 @@ class AttemptRecord(Item):
     deadline: AwareDatetime
     progress: Progress | None = None
     output: PhaseOutput | None = None
+    reports_told: int = Field(0, description="Reports to uploaders written, of many.")
     ended_at: AwareDatetime | None = None
     error: str = ""
     cause: str = ""
@@ -129,6 +164,26 @@ def policy_key(name: str, version: int) -> dict[str, str]:
 def drop_key(drop: str) -> dict[str, str]:
     """Key of a drop's record."""
     return {"pk": f"DROP#{drop}", "sk": "DROP"}
+
+
+def set_key(set_id: str) -> str:
+    """Partition of a set: what lies in one folder, and the seals that came."""
+    return f"SET#{set_id}"
+
+
+def set_object_key(set_id: str, object_id: str) -> dict[str, str]:
+    """Key of an object version in a folder."""
+    return {"pk": set_key(set_id), "sk": f"OBJECT#{object_id}"}
+
+
+def seal_key(set_id: str, drop: str) -> dict[str, str]:
+    """Key under which a set's seals are listed."""
+    return {"pk": set_key(set_id), "sk": f"SEAL#{drop}"}
+
+
+def unsealed_key(pipeline: str, set_id: str) -> dict[str, str]:
+    """Key of a folder in which files may wait for their seal."""
+    return {"pk": UNSEALED, "sk": f"{pipeline}#{set_id}"}
 
 
 def run_key(run: str) -> dict[str, str]:

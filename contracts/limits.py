@@ -14,7 +14,19 @@ OBJECT_BYTES_MAX = 5 * 1024**3
 SNIFF_BYTES = 64 * 1024
 DROPS_PER_RUN_MAX = 5_000
 """A plan of this many drops stays under 2 MB; what is over waits for the next run."""
+OBJECTS_PER_SET_MAX = 5_000
+"""Objects that one seal takes; a plan of them stays under 8 MB even with the longest keys."""
+OBJECTS_PER_RUN_MAX = 5_000
+"""Objects of all drops of a run; a drop that would go over waits for the next run."""
+SETS_PER_RUN_MAX = 200
+"""Each is listed in S3 while the run is planned."""
+VERSIONS_PER_SET_MAX = 20_000
+"""Versions, old ones and deletions too, that a listing of a set looks through: twenty pages."""
+SET_BYTES_MAX = 200 * 1024**3
+"""All objects of a set: they are brought to one node's workspace."""
 PROBLEMS_SHOWN_MAX = 20
+PROBLEMS_PER_RESULT_MAX = 20_000
+"""Problems that a result shows over all its objects: their counts are never cut."""
 STATUS_OBJECT_BYTES_MAX = 1024 * 1024
 """Largest progress object, pipeline or manifest that a function reads into memory."""
 RESULT_BYTES_MAX = 16 * 1024 * 1024

@@ -87,6 +87,11 @@ def drop_id(bucket: str, key: str, version_id: str) -> str:
     return digest("\n".join((bucket, key, version_id)).encode("utf-8"))[:32]
 
 
+def set_id(pipeline: str, folder: str) -> str:
+    """The identity of a folder below a pipeline's."""
+    return digest("\n".join((pipeline, folder)).encode("utf-8"))[:32]
+
+
 def is_pipeline_name(name: str) -> bool:
     """Whether `name` may name a pipeline."""
     return re.fullmatch(PIPELINE_PATTERN, name) is not None

@@ -43,15 +43,41 @@ class FolderModel(Contract):
 class DataRules(Contract):
     """What of an upload is taken, and what is held out."""
 
-    format: Literal["auto", "openai_pairs", "sharegpt_pairs", "trl_pairs", "episode_logs"] = Field(
-        "auto", description="auto detects by content and says by what evidence."
-    )
+    format: Literal[
+        "auto",
+        "openai_pairs",
+        "sharegpt_pairs",
+        "trl_pairs",
+        "hh_transcripts",
+        "message_pairs",
+        "nova_dpo",
+        "episode_logs",
+        "verifiers",
+        "trl_completions",
+        "openai_chat",
+        "sharegpt",
+        "nova_sft",
+        "nova_rft",
+        "verl_prompts",
+        "skyrl_prompts",
+        "trl_prompts",
+    ] = Field("auto", description="auto detects by content and says by what evidence.")
     held_out_share: float = Field(
         0.2,
         gt=0,
         lt=1,
         description="Share of prompts, chosen by digest, never trained on; with an environment, "
         "share of pairs that training only looks at.",
+    )
+    learn_from: Literal["auto", "pairs", "labels"] = Field(
+        "auto",
+        description="Without an environment: preference pairs, or single episodes that are good "
+        "or bad; auto takes what there is enough of, and says why.",
+    )
+    good_reward: float = Field(
+        0.5,
+        allow_inf_nan=False,
+        description="An episode of at least this reward is good, where no label says.",
     )
     min_reward_gap: float = Field(
         0.1, gt=0, description="Two episodes of one task make a pair when their rewards differ so."
@@ -62,7 +88,16 @@ class DataRules(Contract):
     max_bad_share: float = Field(
         1.0, ge=0, le=1, description="A file with a larger share of bad records is refused whole."
     )
-    max_object_bytes: int = Field(1024**3, ge=1, le=OBJECT_BYTES_MAX)
+    max_object_bytes: int = Field(
+        1024**3, ge=1, le=OBJECT_BYTES_MAX, description="Of a file, and of each file of a set."
+    )
+    seal_limit_s: int = Field(
+        3600,
+        ge=60,
+        le=604_800,
+        description="A folder whose newest file is this old, and no _SUCCESS there to seal it, "
+        "gets a report that says so.",
+    )
 
 
 class Dpo(Contract):
@@ -82,16 +117,56 @@ class Dpo(Contract):
     checkpoint_every: int = Field(20, ge=1, description="Optimiser steps between checkpoints.")
 
 
+class Kto(Contract):
+    """Kahneman-Tversky optimisation (arXiv 2402.01306): from single answers, good and bad."""
+
+    algorithm: Literal["kto"]
+    steps: int = Field(100, ge=1, le=1_000_000, description="Optimiser steps.")
+    batch_size: int = Field(
+        32, ge=2, le=4096, description="Episodes an optimiser step; the KL is a mean over them."
+    )
+    learning_rate: float = Field(1e-3, gt=0, le=1)
+    warmup_steps: int = Field(10, ge=0)
+    beta: float = Field(0.1, gt=0, le=10)
+    desirable_weight: float = Field(1.0, ge=0, le=100, description="Of good episodes.")
+    undesirable_weight: float = Field(1.0, ge=0, le=100, description="Of bad episodes.")
+    gradient_clip: float = Field(1.0, gt=0)
+    checkpoint_every: int = Field(20, ge=1, description="Optimiser steps between checkpoints.")
+
+    @model_validator(mode="after")
+    def _something_is_learnt(self) -> Self:
+        if not self.desirable_weight + self.undesirable_weight:
+            raise ValueError("one of desirable_weight and undesirable_weight must be above 0")
+        return self
+
+
+class Auto(Contract):
+    """What the data allow: dpo on pairs, kto on good and bad episodes, sft on good ones alone."""
+
+    algorithm: Literal["auto"]
+    steps: int = Field(100, ge=1, le=1_000_000, description="Optimiser steps.")
+    batch_size: int = Field(32, ge=2, le=4096, description="Pairs or episodes an optimiser step.")
+    learning_rate: float = Field(1e-3, gt=0, le=1)
+    warmup_steps: int = Field(10, ge=0)
+    beta: float = Field(0.1, gt=0, le=10, description="Of dpo and kto.")
+    gradient_clip: float = Field(1.0, gt=0)
+    checkpoint_every: int = Field(20, ge=1, description="Optimiser steps between checkpoints.")
+
+
 class Sft(Contract):
-    """Supervised learning on the best of the dropped episodes: a warm start."""
+    """Supervised learning on the best of the dropped episodes."""
 
     algorithm: Literal["sft"]
     steps: int = Field(100, ge=1, le=1_000_000, description="Optimiser steps.")
     batch_size: int = Field(64, ge=1, le=4096, description="Episodes an optimiser step.")
     learning_rate: float = Field(1e-3, gt=0, le=1)
     warmup_steps: int = Field(20, ge=0)
-    top_share: float = Field(
-        0.5, gt=0, le=1, description="Share of the episodes that is learnt from, by return."
+    top_share: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Share of the episodes that is learnt from, by return; None: half of them "
+        "with an environment, every good one without.",
     )
     gradient_clip: float = Field(1.0, gt=0)
     checkpoint_every: int = Field(50, ge=1, description="Optimiser steps between checkpoints.")
@@ -134,7 +209,7 @@ class Ppo(Contract):
         return self
 
 
-Step = Annotated[Sft | Dpo | Ppo, Field(discriminator="algorithm")]
+Step = Annotated[Sft | Dpo | Kto | Auto | Ppo, Field(discriminator="algorithm")]
 
 
 class Rollouts(Contract):
@@ -179,7 +254,13 @@ class Evaluation(Contract):
 class Gate(Contract):
     """When a candidate becomes the current policy."""
 
-    metric: Literal["accuracy", "success_rate", "mean_reward"] = "accuracy"
+    metric: Literal[
+        "auto", "accuracy", "label_accuracy", "likelihood", "success_rate", "mean_reward"
+    ] = Field(
+        "auto",
+        description="auto, without an environment: accuracy over held-out pairs, else "
+        "label_accuracy over held-out good and bad episodes, else likelihood of good ones.",
+    )
     min_gain: float = Field(
         0.0,
         ge=-1,
@@ -241,7 +322,9 @@ class Pipeline(Stored):
     model: TinyModel | FolderModel = Field(TinyModel(), discriminator="source")
     data: DataRules = DataRules()
     rounds: tuple[Round, ...] = Field(min_length=1, max_length=ROUNDS_MAX)
-    environment: Environment | None = Field(None, description="None: a pipeline of pairs.")
+    environment: Environment | None = Field(
+        None, description="None: it learns from what was dropped alone."
+    )
     evaluation: Evaluation = Evaluation()
     gate: Gate = Gate()
     hardware: Hardware = Hardware()
@@ -249,16 +332,9 @@ class Pipeline(Stored):
     attempts: int = Field(3, ge=1, le=10, description="Jobs a phase may use.")
 
     @model_validator(mode="after")
-    def _playing_needs_an_environment(self) -> Self:
-        plays = any(round_.collect for round_ in self.rounds) or any(
-            step.algorithm in {"ppo", "sft"} for round_ in self.rounds for step in round_.optimize
-        )
-        if plays and self.environment is None:
-            raise ValueError("rounds that collect rollouts, sft or ppo need an environment")
-        if (self.gate.metric == "accuracy") == (self.environment is not None):
-            raise ValueError(
-                "gate.metric is accuracy for pairs, success_rate or mean_reward for an environment"
-            )
+    def _the_parts_fit_together(self) -> Self:
+        _check_steps(self)
+        _check_gate(self)
         if self.environment is not None:
             _check_room(self.environment, self.model.context)
         steps = [step.algorithm for round_ in self.rounds for step in round_.optimize]
@@ -273,3 +349,57 @@ class Pipeline(Stored):
                 f"rounds ask for {actors} actors, hardware.cpus is {self.hardware.cpus}"
             )
         return self
+
+    @property
+    def algorithms(self) -> frozenset[str]:
+        """Of all steps of all rounds."""
+        return frozenset(step.algorithm for round_ in self.rounds for step in round_.optimize)
+
+    @property
+    def learning_rules(self) -> DataRules:
+        """The data rules, `learn_from` settled where the steps leave no choice."""
+        settled = _CHOICE_OF.keys() & self.algorithms
+        if self.environment is not None or not settled:
+            return self.data
+        return self.data.model_copy(update={"learn_from": _CHOICE_OF[min(settled)]})
+
+
+_CHOICE_OF = {"dpo": "pairs", "kto": "labels"}
+_METRICS_OF = {
+    "pairs": ("auto", "accuracy"),
+    "labels": ("auto", "label_accuracy", "likelihood"),
+    "auto": ("auto", "accuracy", "label_accuracy", "likelihood"),
+}
+
+
+def _check_steps(pipeline: Pipeline) -> None:
+    algorithms = pipeline.algorithms
+    plays = any(round_.collect for round_ in pipeline.rounds) or "ppo" in algorithms
+    if plays and pipeline.environment is None:
+        raise ValueError("rounds that collect rollouts or learn by ppo need an environment")
+    if pipeline.environment is not None:
+        if algorithms & {"kto", "auto"}:
+            raise ValueError("kto and auto are for pipelines without an environment")
+        return
+    if {"dpo", "kto"} <= algorithms:
+        raise ValueError("dpo learns from pairs and kto from labels; use one of them")
+    chosen = pipeline.data.learn_from
+    for algorithm in _CHOICE_OF.keys() & algorithms:
+        if chosen not in {"auto", _CHOICE_OF[algorithm]}:
+            raise ValueError(f"data.learn_from is {chosen}, but a round learns by {algorithm}")
+
+
+def _check_gate(pipeline: Pipeline) -> None:
+    metric = pipeline.gate.metric
+    by_games = metric in {"success_rate", "mean_reward"}
+    if by_games != (pipeline.environment is not None):
+        raise ValueError(
+            "gate.metric is accuracy for pairs, label_accuracy or likelihood for labels, auto for "
+            "any of them, and success_rate or mean_reward for an environment"
+        )
+    learn_from = pipeline.learning_rules.learn_from
+    if not by_games and metric not in _METRICS_OF[learn_from]:
+        raise ValueError(
+            f"gate.metric is {metric}, but what is learnt from are {learn_from}, "
+            f"which give {' or '.join(_METRICS_OF[learn_from])}"
+        )

@@ -10,14 +10,27 @@ from contracts.names import Digest, Phase, PipelineName, RunId
 from contracts.pipeline import Pipeline
 
 
+class PlannedObject(Contract):
+    """An exact version of an object of a set."""
+
+    key: str
+    version_id: str
+    size: int = Field(ge=0, description="Bytes.")
+
+
 class PlannedDrop(Contract):
-    """An exact version of an accepted object."""
+    """An exact version of an accepted object; of a set, the seal, and what lay under it."""
 
     id: str
     key: str
     version_id: str
-    size: int = Field(ge=0)
+    size: int = Field(ge=0, description="Bytes; of a set, all its objects together.")
     accepted_at: AwareDatetime
+    objects: tuple[PlannedObject, ...] | None = Field(
+        None,
+        description="Of a set, the versions listed when it was planned, by key; none where "
+        "another seal of the same folder in the same plan has them. None of a plain file.",
+    )
 
 
 class Parent(Contract):

@@ -19,6 +19,7 @@ class Problem(Contract):
     field: str
     problem: str
     remedy: str
+    count: int = Field(1, ge=1, description="Records with the same; the line is the first one's.")
 
 
 class ObjectReport(Contract):

@@ -1,4 +1,4 @@
-"""What logic is given: the ledger, the ports, and the two settings that jobs are told."""
+"""What logic is given: the ledger, the ports, and settings."""
 
 from __future__ import annotations
 
@@ -21,3 +21,5 @@ class ControlPlane:
     clock: Clock
     workspace_root: str
     progress_interval_s: float
+    at_once: int = 16
+    """Calls that may be under way side by side, where there are many of one kind."""

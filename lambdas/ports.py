@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
@@ -40,6 +41,15 @@ class ObjectHead(NamedTuple):
     sha256: str | None
 
 
+class StoredVersion(NamedTuple):
+    """An object version as the store lists it."""
+
+    key: str
+    version_id: str
+    size: int
+    newest: bool
+
+
 class Objects(Protocol):
     """The pipeline's bucket."""
 
@@ -53,7 +63,18 @@ class Objects(Protocol):
         """
 
     def get_range(self, key: str, version_id: str, length: int) -> bytes | None:
-        """The first `length` bytes of an exact version; None when it is gone."""
+        """The first `length` bytes of an exact version; None when it is gone.
+
+        Raises:
+            DropRefused: it may not be read, or not now, as by its key or its storage class.
+        """
+
+    def list_versions(self, prefix: str) -> Iterator[StoredVersion]:
+        """Every version below a prefix, in the order of keys; deletions count as old versions.
+
+        A deletion is listed with an empty version and no size, so that whoever looks through a
+        bounded number of entries counts it.
+        """
 
     def head(self, key: str) -> ObjectHead | None:
         """Size, tag and sha256 of an object; None when there is none."""

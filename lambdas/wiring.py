@@ -18,7 +18,10 @@ from lambdas.ledger.table import Table
 from lambdas.settings import Settings
 
 _CONFIG = Config(
-    retries={"mode": "standard", "max_attempts": 4}, connect_timeout=3, read_timeout=10
+    retries={"mode": "standard", "max_attempts": 4},
+    connect_timeout=3,
+    read_timeout=10,
+    max_pool_connections=20,
 )
 
 

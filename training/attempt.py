@@ -65,7 +65,8 @@ class Attempt:
         try:
             with self._watch.stage("verifying inputs"):
                 self._reporter.report(Advance("Fetching and verifying inputs"))
-                materials = steps.prepare(assignment, self._objects)
+                with self._reporter.repeating():
+                    materials = steps.prepare(assignment, self._objects)
             with self._watch.stage("work"):
                 events = cluster.events(steps.work, assignment, materials)
                 done = hearing.listen(cluster, events, assignment)

@@ -16,7 +16,7 @@ from contracts.errors import DataUnusable, JobFailed, RelayError, ServiceUnavail
 
 _CHUNK_BYTES = 1024 * 1024
 _ABSENT = frozenset({"404", "NoSuchKey", "NoSuchVersion", "NotFound"})
-_REFUSED = frozenset({"403", "AccessDenied", "AllAccessDisabled"})
+_REFUSED = frozenset({"403", "AccessDenied", "AllAccessDisabled", "InvalidObjectState"})
 _EXISTS = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
 _CONFIG = Config(
     retries={"mode": "standard", "max_attempts": 5}, connect_timeout=10, read_timeout=60
@@ -122,8 +122,8 @@ def _typed(doing: str, error: ClientError) -> RelayError:
     code = _code(error)
     if code in _ABSENT:
         return DataUnusable(f"cannot {doing}: it is not there; was it deleted?")
-    if code in _REFUSED:
-        return JobFailed(f"cannot {doing}: not there, or not allowed to the job's role")
+    if code in _REFUSED or code.startswith("KMS."):
+        return JobFailed(f"cannot {doing}: not there, or not allowed to the job's role ({code})")
     return ServiceUnavailable(f"cannot {doing}: S3 answered {code}")
 
 

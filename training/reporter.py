@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from contracts import layout
@@ -47,6 +49,23 @@ class Reporter:
         wait = interval if self._pending else max(interval, REPEAT_S)
         if self._latest is not None and since >= wait:
             self._write(self._latest)
+
+    @contextmanager
+    def repeating(self, every_s: float = 5.0) -> Iterator[None]:
+        """Repeat the last word while something goes on that cannot speak; say nothing within."""
+        over = threading.Event()
+
+        def repeat() -> None:
+            while not over.wait(every_s):
+                self.tick()
+
+        thread = threading.Thread(target=repeat, name="repeating", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
     def _write(self, advance: Advance) -> None:
         self._sequence += 1

@@ -1,4 +1,4 @@
-"""What kind of file it is, by its content: lines, an array, objects, or no JSON at all."""
+"""What kind of file it is, by its content: lines, an array, objects, a table, or none of these."""
 
 from __future__ import annotations
 
@@ -8,81 +8,105 @@ from trajectories.json_lines import LINE_BYTES_MAX
 from trajectories.refusal import shown
 from trajectories.strict_json import JsonFault, StrictDecoder
 
-BOM = b"\xef\xbb\xbf"
 LOOK_BYTES = 64 * 1024
-_AS_JSON = "give JSON Lines (one record a line) or a JSON array of records"
+PARQUET = b"PAR1"
+ENCRYPTED_PARQUET = b"PARE"
+_AS_JSON = "give JSON Lines (one record a line), a JSON array of records, or Parquet"
 _FOREIGN = (
-    (b"\x1f\x8b", "is compressed with gzip", "decompress it first"),
+    (b"\x1f\x8b", "is compressed twice", "compress it once"),
+    (b"\x28\xb5\x2f\xfd", "is compressed twice", "compress it once"),
+    (PARQUET, "is a Parquet file that is compressed once more", "drop the Parquet file as it is"),
     (b"PK\x03\x04", "is a zip archive", "unpack it first"),
-    (b"\x28\xb5\x2f\xfd", "is compressed with zstd", "decompress it first"),
-    (b"PAR1", "is a Parquet file", _AS_JSON),
-    (b"ARROW1", "is an Arrow file", _AS_JSON),
-    (b"\xff\xfe", "is UTF-16", "save it in UTF-8"),
-    (b"\xfe\xff", "is UTF-16", "save it in UTF-8"),
+    (b"BZh", "is compressed with bzip2", "compress it with gzip or zstd"),
+    (b"\xfd7zXZ", "is compressed with xz", "compress it with gzip or zstd"),
+    (b"ARROW1", "is an Arrow file", "write it as Parquet"),
+    (b"\x89HDF", "is an HDF5 file", _AS_JSON),
     (b"<", "is HTML or XML", _AS_JSON),
 )
+_TAR_AT, _TAR = 257, b"ustar"
 _WHITE = b" \t\r\n"
+_MARKS = {b"{", b"["}
 
 
 class Container(NamedTuple):
     """How the file holds its records.
 
-    `words` says so, or what is wrong when `kind` is `neither`; `remedy` is empty otherwise.
+    Attributes:
+        kind: `neither` when it holds none that can be read.
+        words: how, or what is wrong when `kind` is `neither`.
+        remedy: empty unless it is.
+        bare_returns: whether its lines end in carriage returns alone.
     """
 
-    kind: Literal["lines", "array", "objects", "neither"]
+    kind: Literal["lines", "array", "objects", "table", "neither"]
     words: str
     remedy: str = ""
+    bare_returns: bool = False
+
+
+class _Beginning(NamedTuple):
+    first: bytes
+    second: bytes
+    head: bytes
 
 
 def look(file: BinaryIO) -> Container:
-    """Say how the file holds its records; leaves it at its first byte after any mark.
+    """Say how the file holds its records; its first lines are read, in bounded memory.
 
     Args:
-        file: open for reading bytes, seekable, at its beginning.
+        file: open for reading bytes, at its beginning, behind any byte order mark.
     """
-    marked = file.read(len(BOM)) == BOM
-    start = len(BOM) if marked else 0
-    file.seek(start)
-    first, second, white_only = _first_lines(file)
-    file.seek(start)
-    head = file.read(LOOK_BYTES)
-    file.seek(start)
-    if white_only:
-        return Container(
-            "neither", "is empty" if not head and not marked else "holds white space only", _AS_JSON
-        )
-    found = _judge(first, second, head)
-    return found._replace(words=f"{found.words}, after a byte order mark") if marked else found
+    found = _begin(file)
+    if not found.first:
+        words = "holds white space only" if found.head else "is empty"
+        return Container("neither", words, _AS_JSON)
+    if _ends_in_returns(found.head):
+        lines = [line + b"\n" for line in found.head.split(b"\r") if line.strip(_WHITE)]
+        first, second = (*lines, b"", b"")[:2]
+        return _judge(_Beginning(first, second, found.head))._replace(bare_returns=True)
+    return _judge(found)
 
 
-def _first_lines(file: BinaryIO) -> tuple[bytes, bytes, bool]:
+def _begin(file: BinaryIO) -> _Beginning:
     lines: list[bytes] = []
+    head = b""
     while len(lines) < 2 and (line := file.readline(LINE_BYTES_MAX)):  # noqa: PLR2004
+        if len(head) < LOOK_BYTES:
+            head = (head + line)[:LOOK_BYTES]
         if line.strip(_WHITE):
             lines.append(line)
+    head += file.read(LOOK_BYTES - len(head))
     first, second = (*lines, b"", b"")[:2]
     if not first.endswith(b"\n"):
         # Cut off by the bound: what was read next is more of the same line.
         second = b""
-    return first, second, not lines
+    return _Beginning(first, second, head)
 
 
-def _judge(first: bytes, second: bytes, head: bytes) -> Container:
-    mark = first.lstrip(_WHITE)[:1]
+def _ends_in_returns(head: bytes) -> bool:
+    """No newline, and something after a carriage return; within text JSON escapes those."""
+    return b"\n" not in head and b"\r" in head.strip(_WHITE)
+
+
+def _judge(found: _Beginning) -> Container:
+    if b"\x00" in found.head[:2] and found.head[:2].strip(b"\x00") in _MARKS:
+        return Container("neither", "is UTF-16 without a byte order mark", "save it in UTF-8")
+    mark = found.first.lstrip(_WHITE)[:1]
     if mark == b"[":
         return Container("array", "a JSON array")
-    if mark == b"{" and _is_spread(first, second):
+    if mark == b"{" and _is_spread(found.first, found.second):
         return Container("objects", "JSON objects spread over several lines")
     if mark == b"{":
         return Container("lines", "one JSON record a line")
-    return _judge_foreign(first, head)
+    return _judge_foreign(found.first, found.head)
 
 
 def _judge_foreign(first: bytes, head: bytes) -> Container:
     for magic, problem, remedy in _FOREIGN:
         if head.startswith(magic):
             return Container("neither", problem, remedy)
+    if head[_TAR_AT:].startswith(_TAR):
+        return Container("neither", "is a tar archive", "drop the files in it, not the archive")
     if b"\x00" in head:
         return Container("neither", "is binary: it holds NUL bytes", _AS_JSON)
     if any(line.lstrip(_WHITE)[:1] == b"{" for line in head.split(b"\n")):

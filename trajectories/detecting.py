@@ -9,17 +9,16 @@ from trajectories.formats import FORMATS
 from trajectories.refusal import kind, listed
 
 SUPPORTED = (
-    "give pairs as OpenAI (input, preferred_output, non_preferred_output), "
-    "ShareGPT (conversations, chosen, rejected) or TRL (prompt, chosen, rejected) writes them, "
-    "or episodes as {task_id, reward, traj: [{role, content}, …]}"
+    "give conversations {messages: [{role, content}, …]}, pairs {prompt, chosen, rejected}, or "
+    "episodes {task_id, reward, traj: [{role, content}, …]}; docs/formats.md lists every form"
 )
 """The remedy for records of no known form."""
 
 _RELATIVES = (
-    ("label", "have a label for each answer, not two answers to compare (unpaired feedback)"),
-    ("chosen_messages", "keep whole conversations in chosen_messages and rejected_messages"),
-    ("messages", "are single conversations, without a reward and not pairs of answers"),
-    ("conversations", "are single conversations, not pairs of answers"),
+    ("text", "are plain text, where nobody says which of it the policy should learn to say"),
+    ("completions", "are steps with a label each (stepwise feedback)"),
+    ("prompt", "have a prompt beside fields that are not known"),
+    ("instruction", "are instructions in Alpaca's form"),
 )
 
 
@@ -58,7 +57,6 @@ def _what_else(sample: Sequence[object]) -> str:
     first = sample[0]
     if not isinstance(first, dict):
         return f"the first record is {kind(first)}, not an object"
-    for key, words in _RELATIVES:
-        if key in first:
-            return f"the records {words}"
-    return f"the first record has the fields {listed(list(first))}" if first else "it is empty"
+    fields = f"the first record has the fields {listed(list(first))}" if first else "it is empty"
+    words = next((words for key, words in _RELATIVES if key in first), "")
+    return f"the records {words}; {fields}" if words else fields

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from trajectories.records import Broken, Item, item
+from trajectories.quick_json import decode_quickly
+from trajectories.records import Broken, Found, Item, item
 from trajectories.strict_json import JsonFault, StrictDecoder
 
 LINE_BYTES_MAX = 8 * 1024 * 1024
@@ -32,13 +33,17 @@ def read_lines(file: BinaryIO) -> Iterator[Item]:
                 f"is longer than {LINE_BYTES_MAX // 1024**2} MiB",
                 "put one record on a line, each shorter than that",
             )
+            continue
+        value = decode_quickly(line)
+        if value is not None:
+            yield Found(number, value, len(line))
         elif line.strip(b" \t\r\n"):
             yield _record(decoder, number, line)
 
 
 def _record(decoder: StrictDecoder, number: int, line: bytes) -> Item:
     try:
-        return item(number, decoder.decode_line(line))
+        return item(number, decoder.decode_line(line), len(line))
     except JsonFault as fault:
         return Broken(number, fault.problem, fault.remedy)
 

@@ -1,17 +1,15 @@
-"""Records of a JSON array, or objects one after another: read whole, within a bound."""
+"""Records of a JSON array, or objects one after another, as a stream in bounded memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from trajectories.json_window import Window
 from trajectories.records import Broken, Item, item
-from trajectories.strict_json import JsonFault, StrictDecoder, depth_fault, skip_white, to_text
+from trajectories.strict_json import JsonFault
 
-WHOLE_BYTES_MAX = 256 * 1024 * 1024
-"""Largest file that is not JSON Lines: it has to be in memory as a whole."""
-
-_AS_LINES = "write it as JSON Lines, one record a line: those are read as a stream"
+_AS_LINES = "write it as JSON Lines, one record a line"
 
 
 def read_values(file: BinaryIO) -> Iterator[Item]:
@@ -26,68 +24,62 @@ def read_values(file: BinaryIO) -> Iterator[Item]:
     Yields:
         a record or a problem an element, with its 1-based place; 0 for the file itself.
     """
-    data = file.read(WHOLE_BYTES_MAX + 1)
-    if len(data) > WHOLE_BYTES_MAX:
-        size = f"{WHOLE_BYTES_MAX // 1024**2} MiB"
-        yield Broken(0, f"is larger than {size} and not JSON Lines", _AS_LINES)
+    window = Window(file)
+    if window.mark() != "[":
+        yield from _sequence(window)
         return
-    try:
-        text = to_text(data)
-    except JsonFault as fault:
-        yield Broken(0, fault.problem, fault.remedy)
-        return
-    del data
-    deep = depth_fault(text)
-    if deep:
-        yield Broken(0, deep.problem, deep.remedy)
-        return
-    start = skip_white(text, 0)
-    yield from _elements(text, start + 1) if text[start] == "[" else _sequence(text, start)
+    window.step()
+    yield from _elements(window)
 
 
-def _elements(text: str, at: int) -> Iterator[Item]:
-    decoder = StrictDecoder()
-    at = skip_white(text, at)
+def _elements(window: Window) -> Iterator[Item]:
     number = 0
-    closed = text[at : at + 1] == "]"
+    closed = window.mark() == "]"
     while not closed:
         number += 1
         try:
-            found = decoder.decode(text, at)
+            found, size = window.value()
         except JsonFault as fault:
             yield _stop(number, fault)
             return
-        yield item(number, found)
-        at = skip_white(text, found.end)
-        mark = text[at : at + 1]
+        yield item(number, found, size)
+        mark = window.mark()
         if mark not in {",", "]"}:
-            yield Broken(0, _no_comma(number, mark), "write the file with a JSON library")
+            yield _no_comma(number, mark, window)
             return
         closed = mark == "]"
-        at = at if closed else skip_white(text, at + 1)
-    if skip_white(text, at + 1) != len(text):
+        if not closed:
+            window.step()
+            closed = window.mark() == "]"
+            if closed:
+                yield Broken(0, "has a comma after its last record", "take that comma off")
+    window.step()
+    if window.mark():
         yield Broken(0, f"goes on after the array's end (after record {number})", _AS_LINES)
 
 
-def _sequence(text: str, at: int) -> Iterator[Item]:
-    decoder = StrictDecoder()
+def _sequence(window: Window) -> Iterator[Item]:
     number = 0
-    while at < len(text):
+    while window.mark():
         number += 1
         try:
-            found = decoder.decode(text, at)
+            found, size = window.value()
         except JsonFault as fault:
             yield _stop(number, fault)
             return
-        yield item(number, found)
-        at = skip_white(text, found.end)
+        yield item(number, found, size)
+    if window.fault:
+        yield Broken(0, window.fault.problem, window.fault.remedy)
 
 
 def _stop(number: int, fault: JsonFault) -> Broken:
     return Broken(number, f"{fault.problem} (nothing after it could be read)", fault.remedy)
 
 
-def _no_comma(number: int, mark: str) -> str:
-    if not mark:
-        return f"ends after record {number}, before the array is closed"
-    return f"has no comma after record {number} (nothing after it could be read)"
+def _no_comma(number: int, mark: str, window: Window) -> Broken:
+    if window.fault:
+        return Broken(0, window.fault.problem, window.fault.remedy)
+    words = f"ends after record {number}, before the array is closed"
+    if mark:
+        words = f"has no comma after record {number} (nothing after it could be read)"
+    return Broken(0, words, "write the file with a JSON library")

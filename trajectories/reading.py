@@ -5,33 +5,159 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
-from contracts.model import Contract
+from contracts.model import Contract, describe
 from contracts.result import ObjectReport, Problem
-from trajectories.container import Container, look
 from trajectories.detecting import SUPPORTED, Detection, detect, shape
 from trajectories.formats import FORMATS
-from trajectories.json_lines import read_lines
-from trajectories.json_values import read_values
+from trajectories.formats.record_format import RecordFormat
+from trajectories.opening import open_file, read_items
 from trajectories.pair import Pair
+from trajectories.problems import Problems
 from trajectories.records import Broken, Found, Item
 from trajectories.refusal import RecordRefused, kind, refuse, speakable
 from trajectories.trajectory import Trajectory
+from trajectories.unpacking import BOUNDS, Bounds
 
 SAMPLE_RECORDS = 100
 """Records that the format is detected by."""
 SAMPLE_ITEMS = 1000
 """Records looked at to find those, when many cannot be read."""
+SAMPLE_BYTES = 16 * 1024**2
+"""Of text that is held to find them."""
 
-_MEDIA = ("images", "image", "videos", "video", "audios", "audio", "tools")
+
+class Reader:
+    """A file's usable records as a stream, in bounded memory; iterate over it once.
+
+    The other attributes grow as it goes and are final at its end: then `records` is `usable` and
+    `rejected` together.
+
+    Attributes:
+        format: detected or set; empty when none fits.
+        evidence: by what.
+        records: read so far.
+        usable: those that were given.
+    """
+
+    def __init__(
+        self, path: Path, *, name: str, format: str = "auto", bounds: Bounds = BOUNDS
+    ) -> None:
+        """Prepare to read a file; what it is called does not matter, only what it holds.
+
+        Args:
+            path: the file.
+            name: what to call it in problems: its key, or the path as the user gave it.
+            format: `auto`, or one of `FORMATS`, to which every record must then keep.
+            bounds: how far it may unpack.
+
+        Raises:
+            ValueError: no such format.
+        """
+        if format != "auto" and format not in FORMATS:
+            raise ValueError(f"format {format!r} is not one of auto, {', '.join(FORMATS)}")
+        self.format = ""
+        self.evidence = "not read"
+        self.records = 0
+        self.usable = 0
+        self._path = path
+        self._name = speakable(name)
+        self._wanted = format
+        self._bounds = bounds
+        self._problems = Problems()
+
+    @property
+    def rejected(self) -> int:
+        """Records that cannot be used."""
+        return self.records - self.usable
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The first twenty, each with how many are like it."""
+        return self._problems.shown
+
+    @property
+    def problem_count(self) -> int:
+        """All of them."""
+        return self._problems.count
+
+    def __iter__(self) -> Iterator[Pair | Trajectory]:
+        """Read the file.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        opened = open_file(self._path, self._name, self._bounds)
+        if opened.container.kind == "neither":
+            self._file_problem(opened.container.words, opened.container.remedy)
+            self.evidence = f"the file {opened.container.words}"
+            return
+        sample = _sample(read_items(self._path, opened, self._bounds))
+        self._detect(sample, opened.words)
+        form = FORMATS.get(self.format)
+        for item in chain(sample.seen, sample.rest):
+            made = self._take(item, form)
+            if made is not None:
+                self.usable += 1
+                yield made
+        if not self.records and not self.problem_count:
+            self._file_problem("holds no record", SUPPORTED)
+
+    def report(self, *, drop: str, key: str, version_id: str) -> ObjectReport:
+        """What was found, as a job reports it for one object of the bucket."""
+        return ObjectReport(
+            drop=drop,
+            key=key,
+            version_id=version_id,
+            format=self.format,
+            evidence=self.evidence,
+            records=self.records,
+            usable=self.usable,
+            rejected=self.rejected,
+            problems=self.problems,
+            problem_count=self.problem_count,
+        )
+
+    def _detect(self, sample: _Sample, words: str) -> None:
+        if self._wanted == "auto":
+            found = detect(sample.values)
+        else:
+            found = Detection(self._wanted, "set by the pipeline")
+        self.format, self.evidence = found.format, f"{words}; {found.evidence}"
+        if not found.format and sample.values:
+            self._file_problem(f"is in no known format: {found.evidence}", SUPPORTED)
+
+    def _take(self, item: Item, form: RecordFormat | None) -> Pair | Trajectory | None:
+        if isinstance(item, Broken):
+            if item.line:
+                self.records += 1
+                self._problems.add(item.line, "record", item.problem, item.remedy)
+            else:
+                self._file_problem(item.problem, item.remedy)
+            return None
+        self.records += 1
+        if form is None:
+            return None
+        try:
+            return _usable(item.value, form)
+        except RecordRefused as refused:
+            self._problems.add(item.line, refused.field, refused.problem, refused.remedy)
+        except ValidationError as error:
+            # What no reader thought of and the canonical form does not take.
+            words = f"cannot be brought to the canonical form: {describe(error)}"
+            self._problems.add(item.line, "record", words, SUPPORTED)
+        return None
+
+    def _file_problem(self, problem: str, remedy: str) -> None:
+        self._problems.add(0, "file", f"{self._name} {problem}", remedy)
 
 
 class Reading(Contract):
-    """What a file holds; `records` is always `usable` and `rejected` together."""
+    """What a file holds, all in memory; `records` is always `usable` and `rejected` together."""
 
     format: str = Field(description="Empty when none fits.")
     evidence: str
@@ -53,7 +179,7 @@ class Reading(Contract):
 
     @model_validator(mode="after")
     def _no_record_goes_missing(self) -> Self:
-        if self.rejected < 0 or self.problem_count < len(self.problems):
+        if self.rejected < 0 or self.problem_count < sum(one.count for one in self.problems):
             raise ValueError("more usable than records, or more problems shown than counted")
         if self.rejected and not self.problem_count:
             raise ValueError("records were rejected without a reason")
@@ -76,67 +202,28 @@ class Reading(Contract):
 
 
 def read_file(path: Path, *, name: str, format: str = "auto") -> Reading:
-    """Read a file of preference pairs, or of episodes.
-
-    JSON Lines are read as a stream; an array, or objects over several lines, whole and up to
-    `json_values.WHOLE_BYTES_MAX`. What the file is called does not matter, only what it holds.
+    """Read a file of records and hold them all: for small files; `Reader` streams.
 
     Args:
         path: the file.
-        name: what to call it in problems: its key, or the path as the user gave it.
-        format: `auto`, or one of `FORMATS`, to which every record must then keep.
+        name: see `Reader`.
+        format: see `Reader`.
 
     Raises:
         ValueError: no such format.
         OSError: the file cannot be read.
     """
-    if format != "auto" and format not in FORMATS:
-        raise ValueError(f"format {format!r} is not one of auto, {', '.join(FORMATS)}")
-    name = speakable(name)
-    with path.open("rb") as file:
-        container = look(file)
-        tally = _Tally()
-        if container.kind == "neither":
-            tally.file_problem(f"{name} {container.words}", container.remedy)
-            return tally.reading(Detection("", f"the file {container.words}"))
-        return _read(_items(file, container), container, name, format, tally)
-
-
-class _Tally:
-    """Counts records and problems, and keeps what is usable and the first problems."""
-
-    def __init__(self) -> None:
-        self.records = 0
-        self.pairs: list[Pair] = []
-        self.trajectories: list[Trajectory] = []
-        self.problems: list[Problem] = []
-        self.problem_count = 0
-
-    def keep(self, made: Pair | Trajectory) -> None:
-        if isinstance(made, Pair):
-            self.pairs.append(made)
-        else:
-            self.trajectories.append(made)
-
-    def problem(self, line: int, field: str, problem: str, remedy: str) -> None:
-        self.problem_count += 1
-        if len(self.problems) < PROBLEMS_SHOWN_MAX:
-            made = Problem(line=line, field=field, problem=problem, remedy=remedy)
-            self.problems.append(made)
-
-    def file_problem(self, problem: str, remedy: str) -> None:
-        self.problem(0, "file", problem, remedy)
-
-    def reading(self, detection: Detection) -> Reading:
-        return Reading(
-            format=detection.format,
-            evidence=detection.evidence,
-            records=self.records,
-            pairs=tuple(self.pairs),
-            trajectories=tuple(self.trajectories),
-            problems=tuple(self.problems),
-            problem_count=self.problem_count,
-        )
+    reader = Reader(path, name=name, format=format)
+    made = list(reader)
+    return Reading(
+        format=reader.format,
+        evidence=reader.evidence,
+        records=reader.records,
+        pairs=tuple(one for one in made if isinstance(one, Pair)),
+        trajectories=tuple(one for one in made if isinstance(one, Trajectory)),
+        problems=reader.problems,
+        problem_count=reader.problem_count,
+    )
 
 
 class _Sample(NamedTuple):
@@ -148,65 +235,26 @@ class _Sample(NamedTuple):
         return [item.value for item in self.seen if isinstance(item, Found)]
 
 
-def _items(file: BinaryIO, container: Container) -> Iterator[Item]:
-    return read_lines(file) if container.kind == "lines" else read_values(file)
-
-
-def _read(
-    items: Iterator[Item], container: Container, name: str, wanted: str, tally: _Tally
-) -> Reading:
-    sample = _sample(items)
-    found = detect(sample.values) if wanted == "auto" else Detection(wanted, "set by the pipeline")
-    evidence = f"{container.words}; {found.evidence}"
-    if not found.format and sample.values:
-        tally.file_problem(f"{name} holds neither pairs nor episodes: {found.evidence}", SUPPORTED)
-    for item in chain(sample.seen, sample.rest):
-        _take(item, found.format, name, tally)
-    if not tally.records and not tally.problem_count:
-        tally.file_problem(f"{name} holds no record", SUPPORTED)
-    return tally.reading(Detection(found.format, evidence))
-
-
 def _sample(items: Iterator[Item]) -> _Sample:
     seen: list[Item] = []
-    readable = 0
-    while readable < SAMPLE_RECORDS and len(seen) < SAMPLE_ITEMS:
+    readable = held = 0
+    while readable < SAMPLE_RECORDS and len(seen) < SAMPLE_ITEMS and held < SAMPLE_BYTES:
         item = next(items, None)
         if item is None:
             break
         seen.append(item)
-        readable += isinstance(item, Found)
+        if isinstance(item, Found):
+            readable += 1
+            held += item.size
     return _Sample(seen, items)
 
 
-def _take(item: Item, format_: str, name: str, tally: _Tally) -> None:
-    if isinstance(item, Broken):
-        if item.line:
-            tally.records += 1
-            tally.problem(item.line, "record", item.problem, item.remedy)
-        else:
-            tally.file_problem(f"{name} {item.problem}", item.remedy)
-        return
-    tally.records += 1
-    if not format_:
-        return
-    try:
-        tally.keep(_usable(item.value, format_))
-    except RecordRefused as refused:
-        tally.problem(item.line, refused.field, refused.problem, refused.remedy)
-
-
-def _usable(value: object, format_: str) -> Pair | Trajectory:
-    if not isinstance(value, dict):
+def _usable(value: object, form: RecordFormat) -> Pair | Trajectory:
+    if type(value) is not dict:
         refuse("record", f"is {kind(value)}, not an object", SUPPORTED)
-    looks_like = shape(value)
-    if looks_like not in {"", format_}:
-        refuse(
-            "record",
-            f"looks like {looks_like} in a file taken for {format_}",
-            "keep one format a file",
-        )
-    for field in _MEDIA:
-        if value.get(field):
-            refuse(field, "is not empty", "keep to text: it is not carried into training")
-    return FORMATS[format_].read(value)
+    if not form.fits(value):
+        looks_like = shape(value)
+        if looks_like:
+            words = f"looks like {looks_like} in a file taken for {form.name}"
+            refuse("record", words, "keep one format a file")
+    return form.read(value)

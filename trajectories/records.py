@@ -8,10 +8,17 @@ from trajectories.strict_json import Decoded
 
 
 class Found(NamedTuple):
-    """A record that is JSON; whether it is an object is for others to say."""
+    """A record that is JSON; whether it is an object is for others to say.
+
+    Attributes:
+        line: its line, or its place in an array or a table, from 1.
+        value: the decoded JSON.
+        size: of its text, about.
+    """
 
     line: int
     value: object
+    size: int = 0
 
 
 class Broken(NamedTuple):
@@ -25,8 +32,8 @@ class Broken(NamedTuple):
 Item = Found | Broken
 
 
-def item(line: int, decoded: Decoded) -> Item:
+def item(line: int, decoded: Decoded, size: int = 0) -> Item:
     """A decoded value as a record, or as a broken one when it is defective."""
     if decoded.defect:
         return Broken(line, decoded.defect, "write the record with a strict JSON library")
-    return Found(line, decoded.value)
+    return Found(line, decoded.value, size)

@@ -13,8 +13,11 @@ from trajectories.refusal import shown
 NESTING_MAX = 64
 """Depth of lists and objects; a record of messages with parts needs six."""
 
+_LONGEST_MARK = len("-Infinity") + 3
+"""Characters at a text's end that may be the beginning of a number, a name or an escape."""
 _REWRITE = "write the record with a JSON library"
 _BRACKETS = re.compile(r'"[^"\\]*+(?:\\.?[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_TRAILING = re.compile(r",\s*[\]}]")
 _WHITE = re.compile(r"[ \t\r\n]*+")
 
 
@@ -25,13 +28,30 @@ class JsonFault(ValueError):
         at: character at which it stops making sense, from 0.
         problem: what is wrong, in words that follow "the record …".
         remedy: what to do.
+        may_go_on: whether more text could still make sense of it.
     """
 
-    def __init__(self, at: int, problem: str, remedy: str = _REWRITE) -> None:
+    def __init__(
+        self, at: int, problem: str, remedy: str = _REWRITE, *, may_go_on: bool = False
+    ) -> None:
         super().__init__(problem)
         self.at = at
         self.problem = problem
         self.remedy = remedy
+        self.may_go_on = may_go_on
+
+
+class Place(NamedTuple):
+    """Where a text begins in its file: lines before it, and characters before it in its line."""
+
+    lines: int = 0
+    columns: int = 0
+
+    def after(self, text: str) -> Place:
+        """Where what follows a text begins."""
+        lines = text.count("\n")
+        columns = len(text) - text.rfind("\n") - 1 if lines else self.columns + len(text)
+        return Place(self.lines + lines, columns)
 
 
 class Decoded(NamedTuple):
@@ -57,21 +77,28 @@ class StrictDecoder:
             parse_float=self._float,
         )
 
-    def decode(self, text: str, at: int = 0) -> Decoded:
+    def decode(self, text: str, at: int = 0, place: Place = Place()) -> Decoded:  # noqa: B008
         """Decode the value that begins at a character.
 
-        The caller has made sure by `depth_fault` that the text is not nested too deeply.
+        Args:
+            text: holds the value.
+            at: where it begins.
+            place: where the text begins, for a fault's words.
 
         Raises:
-            JsonFault: there is no complete JSON value.
+            JsonFault: there is no complete JSON value, or it is nested too deeply.
         """
         self._defect = ""
         try:
             value, end = self._json.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            raise _fault(text, error) from error
+            raise _fault(text, error, place) from error
+        except RecursionError as error:
+            raise _too_deep(at, "") from error
         except ValueError as error:
             raise JsonFault(at, "holds a number of too many digits") from error
+        if not is_within(value, NESTING_MAX):
+            raise _too_deep(at, "")
         return Decoded(value, end, self._defect)
 
     def decode_line(self, line: bytes) -> Decoded:
@@ -87,7 +114,7 @@ class StrictDecoder:
         found = self.decode(text, skip_white(text, 0))
         end = skip_white(text, found.end)
         if end != len(text):
-            raise JsonFault(end, f"goes on after its end, at character {end + 1}")
+            raise _goes_on(text, end)
         return found
 
     def _object(self, items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -135,8 +162,7 @@ def depth_fault(text: str) -> JsonFault | None:
         if mark in {"[", "{"}:
             depth += 1
             if depth > NESTING_MAX:
-                words = f"is nested deeper than {NESTING_MAX} at character {token.start() + 1}"
-                return JsonFault(token.start(), words, "write messages as a flat list")
+                return _too_deep(token.start(), f" at character {token.start() + 1}")
         elif mark in {"]", "}"}:
             depth -= 1
     return None
@@ -148,14 +174,50 @@ def skip_white(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _fault(text: str, error: json.JSONDecodeError) -> JsonFault:
+def is_within(value: object, depth: int) -> bool:
+    """Whether lists and objects are nested at most so deep."""
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return depth > 0 and all(
+        is_within(one, depth - 1) for one in inner if isinstance(one, dict | list)
+    )
+
+
+def _too_deep(at: int, where: str) -> JsonFault:
+    words = f"is nested deeper than {NESTING_MAX}{where}"
+    return JsonFault(at, words, "write messages as a flat list")
+
+
+def _goes_on(text: str, end: int) -> JsonFault:
+    words = f"goes on after its end, at character {end + 1}"
+    if text[end] == ",":
+        return JsonFault(end, words, "take the comma off: lines are not separated by commas")
+    if text[end] in "{[":
+        return JsonFault(end, words, "put each record on a line of its own")
+    return JsonFault(end, words)
+
+
+def _fault(text: str, error: json.JSONDecodeError, place: Place) -> JsonFault:
     ends = error.msg.startswith("Unterminated string") or error.pos >= len(text.rstrip())
     if ends:
         return JsonFault(
             error.pos,
             "ends in the middle",
             "write it again in full: the file was probably cut off here",
+            may_go_on=True,
         )
-    detail = error.msg[:1].lower() + error.msg[1:]
-    column = f"line {error.lineno} column" if error.lineno > 1 else "column"
-    return JsonFault(error.pos, f"is not JSON at {column} {error.colno}: {detail}")
+    detail, remedy = error.msg[:1].lower() + error.msg[1:], _REWRITE
+    if _closes_after_comma(text, error.pos):
+        detail, remedy = "a comma stands before a closing bracket", "take that comma off"
+    line = error.lineno + place.lines
+    column = error.colno + (place.columns if error.lineno == 1 else 0)
+    where = f"line {line} column" if line > 1 else "column"
+    words = f"is not JSON at {where} {column}: {detail}"
+    return JsonFault(error.pos, words, remedy, may_go_on=error.pos >= len(text) - _LONGEST_MARK)
+
+
+def _closes_after_comma(text: str, at: int) -> bool:
+    """Python's versions differ in whether they point to the comma or behind it."""
+    before = text[max(0, at - 64) : at].rstrip()
+    return bool(_TRAILING.match(before[-1:] + text[at : at + 64]) or _TRAILING.match(text, at))

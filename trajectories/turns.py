@@ -1,12 +1,19 @@
-"""From the messages people write to ours: roles mapped, parts joined, the rest refused."""
+"""From the messages people write to ours: roles mapped, parts joined, the rest kept or refused."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from trajectories.pair import Message, Role
+from trajectories.leftovers import Extras, keep
+from trajectories.message import Message, Role
+from trajectories.numbers import read_number
+from trajectories.parts import Said, read_parts, reference_of
 from trajectories.refusal import kind, refuse, shown
+from trajectories.text import clean_text
+from trajectories.tool_calls import call_id, read_call_text, read_calls
 
+_CALLING: dict[str, Role] = {"function_call": "assistant", "tool_call": "assistant"}
+"""Roles of turns whose text is a call."""
 _ROLES: dict[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -15,30 +22,46 @@ _ROLES: dict[str, Role] = {
     "assistant": "assistant",
     "gpt": "assistant",
     "model": "assistant",
+    "bot": "assistant",
+    "chatgpt": "assistant",
     "tool": "tool",
+    "function": "tool",
     "observation": "tool",
+    "function_response": "tool",
+    "tool_response": "tool",
 }
-_CALL_KEYS = ("tool_calls", "function_call")
-_TEXT_PARTS = {"text", "input_text", "output_text"}
-_NO_CALLS = "leave the record out: tool calls are not carried into training"
+_SIMPLE = {"role", "content", "tool_calls", "tool_call_id", "name"}
+_KNOWN = {
+    *("role", "from", "content", "value", "tool_calls", "function_call", "tool_call_id", "name"),
+    *("weight", "loss_weight", "reasoning_content", "reasoning", "thinking", "reward"),
+    *("images", "refusal", "learnt"),
+}
+_SAY_IT = "write what was said as text"
 
 
-def read_turns(value: object, field: str) -> tuple[Message, ...]:
+def read_turns(value: object, field: str, extras: Extras | None = None) -> tuple[Message, ...]:
     """Read a list of messages, `{role, content}` or `{from, value}`.
 
     Args:
         value: the decoded JSON.
         field: its path in the record, for the problem's address.
+        extras: takes the fields of turns and parts that are not known.
 
     Raises:
         RecordRefused: something in it is not understood.
     """
+    if value is None:
+        refuse(field, "is missing", "write [{role, content}, …]")
     if not isinstance(value, list):
         refuse(field, f"is {kind(value)}, not a list of messages", "write [{role, content}, …]")
-    return tuple(read_turn(item, f"{field}[{place}]") for place, item in enumerate(value))
+    made: list[Message] = []
+    for place, one in enumerate(value):
+        quick = _quickly(one)
+        made += (quick,) if quick else _read_turn(one, f"{field}[{place}]", extras)
+    return tuple(made)
 
 
-def read_answer(value: object, field: str) -> tuple[Message, ...]:
+def read_answer(value: object, field: str, extras: Extras | None = None) -> tuple[Message, ...]:
     """Read one side of a pair: text, one message, or a list of them.
 
     Raises:
@@ -47,82 +70,133 @@ def read_answer(value: object, field: str) -> tuple[Message, ...]:
     if isinstance(value, str):
         return (Message(role="assistant", content=clean_text(value, field)),)
     if isinstance(value, dict):
-        return (read_turn(value, field),)
-    return read_turns(value, field)
+        return _read_turn(value, field, extras)
+    return read_turns(value, field, extras)
 
 
-def read_turn(value: object, field: str) -> Message:
-    """Read one message.
+def _quickly(value: object) -> Message | None:
+    """A turn of two known texts, as nearly all are."""
+    if type(value) is not dict or len(value) != 2:  # noqa: PLR2004
+        return None
+    if "from" in value:
+        name, content = value["from"], value.get("value")
+    else:
+        name, content = value.get("role"), value.get("content")
+    role = _ROLES.get(name) if type(name) is str else None
+    if role is None or type(content) is not str or "\x00" in content:
+        return None
+    if not content.isascii():
+        try:
+            content.encode()
+        except UnicodeEncodeError:
+            return None
+    return Message.said(role, content)
 
-    Raises:
-        RecordRefused: its role or its content is not understood, or it calls a tool.
-    """
+
+def _read_turn(value: object, field: str, extras: Extras | None) -> tuple[Message, ...]:
+    """Read one message: a user's turn that carries tools' results becomes several."""
     if not isinstance(value, dict):
         refuse(field, f"is {kind(value)}, not a message", "write {role, content}")
-    for key in _CALL_KEYS:
-        if value.get(key):
-            refuse(f"{field}.{key}", "calls a tool", _NO_CALLS)
-    return Message(role=_role(value, field), content=_text(value, field))
+    said = Said({} if extras is None else extras)
+    role = _role(value, field)
+    _read_calls(value, field, said)
+    _read_content(value, field, said)
+    reward, learnt = None, True
+    if not _SIMPLE.issuperset(value):
+        _read_besides(value, field, said)
+        reward = read_number(value.get("reward"), f"{field}.reward")
+        learnt = _is_learnt(value, field, said.extras) or role != "assistant"
+        keep(said.extras, field, value, _KNOWN)
+    last = Message(
+        role=role,
+        content="".join(said.text),
+        reasoning="\n".join(said.reasoning),
+        tool_calls=tuple(said.calls),
+        tool_call_id=call_id(value.get("tool_call_id"), f"{field}.tool_call_id"),
+        name=_name(value.get("name"), f"{field}.name"),
+        images=tuple(said.images),
+        reward=reward,
+        learnt=learnt,
+    )
+    if not said.results:
+        return (last,)
+    results = tuple(
+        Message(role="tool", content=one.text, tool_call_id=one.call) for one in said.results
+    )
+    return results if last.is_empty else (*results, last)
+
+
+def _role_key(message: dict[str, Any]) -> str:
+    return "from" if "from" in message and "role" not in message else "role"
 
 
 def _role(message: dict[str, Any], field: str) -> Role:
-    key = "from" if "from" in message and "role" not in message else "role"
+    key = _role_key(message)
     if key not in message:
         refuse(f"{field}.role", "is missing", "say who speaks: system, user or assistant")
     name = message[key]
-    if name == "function_call":
-        refuse(f"{field}.{key}", "calls a tool", _NO_CALLS)
-    role = _ROLES.get(name) if isinstance(name, str) else None
+    role = (_ROLES.get(name) or _CALLING.get(name)) if isinstance(name, str) else None
     if role is None:
         refuse(
             f"{field}.{key}",
             f"is {shown(name)}, a role that is not known",
-            f"use one of {', '.join(_ROLES)}",
+            f"use one of {', '.join((*_ROLES, *_CALLING))}",
         )
     return role
 
 
-def _text(message: dict[str, Any], field: str) -> str:
+def _read_calls(message: dict[str, Any], field: str, said: Said) -> None:
+    said.calls += read_calls(message.get("tool_calls"), f"{field}.tool_calls")
+    said.calls += read_calls(message.get("function_call"), f"{field}.function_call")
+
+
+def _read_content(message: dict[str, Any], field: str, said: Said) -> None:
     key = "value" if "value" in message and "content" not in message else "content"
-    place = f"{field}.{key}"
-    if key not in message:
-        refuse(place, "is missing", "write what was said as text")
-    content = message[key]
+    place, content = f"{field}.{key}", message.get(key)
     if isinstance(content, str):
-        return clean_text(content, place)
-    if isinstance(content, list):
-        return "".join(_part(part, f"{place}[{number}]") for number, part in enumerate(content))
-    return refuse(place, f"is {kind(content)}, not text", "write what was said as text")
+        if message[_role_key(message)] in _CALLING:
+            said.calls += read_call_text(content, place)
+        else:
+            said.text.append(clean_text(content, place))
+    elif isinstance(content, list):
+        read_parts(content, place, said)
+    elif content is not None:
+        refuse(place, f"is {kind(content)}, not text", _SAY_IT)
+    elif not said.calls and message.get("refusal") is None:
+        refuse(place, "is null, not text" if key in message else "is missing", _SAY_IT)
 
 
-def _part(part: object, field: str) -> str:
-    if isinstance(part, str):
-        return clean_text(part, field)
-    if not isinstance(part, dict) or part.get("type") not in _TEXT_PARTS:
-        what = shown(part.get("type")) if isinstance(part, dict) else kind(part)
-        refuse(field, f"is a part of type {what}", "keep only parts of type 'text'")
-    text = part.get("text", part.get("value"))
-    if not isinstance(text, str):
-        refuse(field, f"holds {kind(text)} where its text belongs", "write {type: 'text', text}")
-    return clean_text(text, field)
+def _read_besides(message: dict[str, Any], field: str, said: Said) -> None:
+    if isinstance(message.get("refusal"), str):
+        said.text.append(clean_text(message["refusal"], f"{field}.refusal"))
+    for key in ("reasoning_content", "reasoning", "thinking"):
+        thought = message.get(key)
+        if isinstance(thought, str):
+            said.reasoning.append(clean_text(thought, f"{field}.{key}"))
+            break
+        if thought is not None:
+            refuse(f"{field}.{key}", f"is {kind(thought)}, not text", "write it as text")
+    images = message.get("images")
+    if isinstance(images, list):
+        said.images += [reference_of(one, f"{field}.images") for one in images]
+    elif images is not None:
+        refuse(f"{field}.images", f"is {kind(images)}, not a list", "list references to images")
 
 
-def clean_text(text: str, field: str) -> str:
-    """Give the text back as it is, if it can be stored as UTF-8 and shown.
+def _name(value: object, field: str) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        refuse(field, f"is {kind(value)}, not text", "give the name as text")
+    return clean_text(value, field)
 
-    Raises:
-        RecordRefused: it holds a NUL character or half of a surrogate pair.
-    """
-    if "\x00" in text:
-        refuse(field, "holds a NUL character", "remove it: the text was probably binary")
-    if not text.isascii():
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            place = error.start + 1
-            refuse(
-                field,
-                f"holds half of a surrogate pair at character {place}",
-                "write the whole character: the text was probably cut within an emoji",
-            )
-    return text
+
+def _is_learnt(message: dict[str, Any], field: str, extras: Extras) -> bool:
+    """Weights other than 0 and 1 are taken as 1, and kept beside."""
+    for key in ("weight", "loss_weight"):
+        weight = read_number(message.get(key), f"{field}.{key}")
+        if weight is not None:
+            if weight not in {0, 1}:
+                extras.setdefault(field, {})[key] = weight
+            return weight != 0
+    return message.get("learnt") is not False

@@ -1,131 +1,193 @@
-"""The verdict on one file: what `relay validate` shows and what `collect` acts on."""
+"""The verdict on one file: what `relay validate` shows, by the code that `collect` reads with."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from pydantic import Field
-
-from contracts.limits import PROBLEMS_SHOWN_MAX
-from contracts.model import Contract
-from contracts.pipeline import DataRules
+from contracts.pipeline import DataRules, FolderModel, TinyModel
 from contracts.result import Problem
+from trajectories.estimating import Estimate
+from trajectories.formats import FORMATS
 from trajectories.learnable import Learnable, learnable
-from trajectories.reading import Reading, read_file
+from trajectories.message import Message
+from trajectories.pair import Pair
+from trajectories.reading import Reader
 from trajectories.refusal import speakable
+from trajectories.trajectory import Trajectory
+from trajectories.verdict import Labels, Verdict
+
+JUDGED_BYTES_MAX = 192 * 1024**2
+"""Of memory for the records of which is said what can be learnt; the rest is read and counted."""
 
 
-class Verdict(Contract):
-    """Whether a file can be learnt from under a pipeline's rules, and what of it."""
+class Read(NamedTuple):
+    """A file that was read to its end, and its first usable records."""
 
-    ok: bool
-    reason: str = Field(description="One sentence; why not, when not ok.")
-    remedy: str = Field(description="Empty when ok.")
-    format: str
-    evidence: str
-    records: int = Field(ge=0)
-    usable: int = Field(ge=0)
-    rejected: int = Field(ge=0)
-    problems: tuple[Problem, ...] = Field(max_length=PROBLEMS_SHOWN_MAX)
-    problem_count: int = Field(ge=0)
-    training: int = Field(ge=0, description="Pairs to train on.")
-    held_out: int = Field(ge=0, description="Pairs kept from training.")
-    demonstrations: int = Field(0, ge=0, description="Episodes to train on.")
+    reader: Reader
+    estimate: Estimate
+    first: Sequence[Pair | Trajectory]
 
 
-def validate(path: Path, *, name: str, rules: DataRules, plays: bool | None = None) -> Verdict:
-    """Read a file in full and judge it.
+def validate(
+    path: Path,
+    *,
+    name: str,
+    rules: DataRules,
+    plays: bool | None = None,
+    model: TinyModel | FolderModel | None = None,
+) -> Verdict:
+    """Read a file in full and judge it, in bounded memory.
 
     Args:
         path: the file.
         name: what to call it in problems.
         rules: the pipeline's.
-        plays: whether the pipeline has an environment; None, where there is no pipeline, if the
-            file holds episodes.
+        plays: whether the pipeline has an environment; None where there is no pipeline, when
+            what either kind could learn counts.
+        model: the pipeline's, whose context may cut records.
 
     Raises:
         OSError: the file cannot be read.
     """
     size = path.stat().st_size
-    too_large = size > rules.max_object_bytes
-    reading = (
-        _too_large(name, size, rules)
-        if too_large
-        else read_file(path, name=name, format=rules.format)
+    if size > rules.max_object_bytes:
+        return _too_large(name, size, rules)
+    read = read_to_end(Reader(path, name=name, format=rules.format), model)
+    return judge(read, rules, plays=plays)
+
+
+def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) -> Read:
+    """Read a file, keep its first records and estimate the tokens of all.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    estimate = Estimate(
+        context=model.context if model else None,
+        vocabulary=model.vocab_size if isinstance(model, TinyModel) else None,
     )
-    plays = bool(reading.trajectories) if plays is None else plays
-    verdict = judge(reading, rules, plays=plays)
-    return verdict if plays else _alone(verdict)
+    first: list[Pair | Trajectory] = []
+    held = 0
+    for record in reader:
+        held += estimate.add(record)
+        if held <= JUDGED_BYTES_MAX or not first:
+            first.append(record.model_copy(update={"metadata": {}}) if record.metadata else record)
+    return Read(reader, estimate, first)
 
 
-def _alone(verdict: Verdict) -> Verdict:
-    """A run needs pairs on both sides of the split; other drops may bring what this one lacks."""
-    if not verdict.ok or (verdict.training and verdict.held_out):
-        return verdict
-    return verdict.model_copy(
-        update={
-            "ok": False,
-            "reason": f"alone it gives {verdict.training} pairs to train on and "
-            f"{verdict.held_out} held out; a run needs both",
-            "remedy": "drop it together with pairs of other prompts",
-        }
-    )
-
-
-def judge(reading: Reading, rules: DataRules, *, plays: bool = False) -> Verdict:
+def judge(read: Read, rules: DataRules, *, plays: bool | None) -> Verdict:
     """Judge what a file held: a file is refused whole when too much or all of it is bad."""
-    made = learnable(reading.pairs, reading.trajectories, rules, plays=plays)
-    reason, remedy = _refusal(reading, rules) or _nothing_to_learn(reading, made, rules)
+    reader = read.reader
+    made = learnable(
+        (one for one in read.first if isinstance(one, Pair)),
+        (one for one in read.first if isinstance(one, Trajectory)),
+        rules,
+        plays=bool(plays),
+    )
+    if plays is None:
+        rewarded = (one for one in read.first if isinstance(one, Trajectory) and one.play)
+        made = made._replace(
+            demonstrations=tuple(one for one in rewarded if one.reward is not None)
+        )
+    reason, remedy = _refusal(reader, rules) or _lesson(read, made, rules)
+    labels = (*made.labelled_training, *made.labelled_held_out)
+    good = sum(one.good for one in labels)
     return Verdict(
         ok=not remedy,
         reason=reason,
         remedy=remedy,
-        format=reading.format,
-        evidence=reading.evidence,
-        records=reading.records,
-        usable=reading.usable,
-        rejected=reading.rejected,
-        problems=reading.problems,
-        problem_count=reading.problem_count,
+        format=reader.format,
+        evidence=reader.evidence,
+        records=reader.records,
+        usable=reader.usable,
+        rejected=reader.rejected,
+        problems=reader.problems,
+        problem_count=reader.problem_count,
+        kind=made.kind,
+        why=made.why,
         training=len(made.training),
         held_out=len(made.held_out),
         demonstrations=len(made.demonstrations),
+        labels=Labels(good=good, bad=len(labels) - good, held_out=len(made.labelled_held_out)),
+        judged=len(read.first),
+        tokens=read.estimate.tokens,
+        cut_share=read.estimate.cut_share,
     )
 
 
-def _refusal(reading: Reading, rules: DataRules) -> tuple[str, str] | None:
-    if not reading.usable:
-        return _nothing_usable(reading)
-    if reading.rejected > rules.max_bad_share * reading.records:
+def _refusal(reader: Reader, rules: DataRules) -> tuple[str, str] | None:
+    if not reader.usable:
+        return _nothing_usable(reader)
+    if reader.rejected > rules.max_bad_share * reader.records:
         return (
-            f"{reading.rejected} of {reading.records} records are bad, "
+            f"{reader.rejected} of {reader.records} records are bad, "
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",
             "mend the records listed, or raise data.max_bad_share",
         )
     return None
 
 
-def _nothing_usable(reading: Reading) -> tuple[str, str]:
-    noun = "episode" if reading.format == "episode_logs" else "pair"
-    first = reading.problems[0] if reading.problems else None
-    reason = f"no usable {noun} in {reading.records} records"
+def _nothing_usable(reader: Reader) -> tuple[str, str]:
+    noun = FORMATS[reader.format].noun if reader.format else "record"
+    first = reader.problems[0] if reader.problems else None
+    reason = f"no usable {noun} in {reader.records} records"
     if first is None:
         return reason, f"give at least one {noun}"
     where = f"line {first.line}, {first.field}: " if first.line else ""
     return f"{reason}; {where}{first.problem}", first.remedy
 
 
-def _nothing_to_learn(reading: Reading, made: Learnable, rules: DataRules) -> tuple[str, str]:
-    if made.demonstrations or made.training or made.held_out:
-        return f"{reading.usable} of {reading.records} records are usable", ""
+def _lesson(read: Read, made: Learnable, rules: DataRules) -> tuple[str, str]:
+    """Whether anything can be learnt from it, alone; other drops may bring what this one lacks."""
+    if made.demonstrations:
+        return _usable(read), ""
+    if made.kind == "nothing":
+        return _nothing_to_learn(read, rules)
+    sides, noun, other = (len(made.training), len(made.held_out)), "pairs", "pairs"
+    if made.kind == "labels":
+        sides = (len(made.labelled_training), len(made.labelled_held_out))
+        noun, other = "labelled answers", "records"
+    if all(sides):
+        return _usable(read), ""
     return (
-        f"no two of {reading.usable} episodes are of one task and opening with rewards that "
-        f"differ by {rules.min_reward_gap:g}, so there is nothing to prefer",
-        "log several trials of a task, lower data.min_reward_gap, or add an environment",
+        f"alone it gives {sides[0]} {noun} to train on and {sides[1]} held out; a run needs both",
+        f"drop it together with {other} of other prompts",
     )
 
 
-def _too_large(name: str, size: int, rules: DataRules) -> Reading:
+def _usable(read: Read) -> str:
+    return f"{read.reader.usable} of {read.reader.records} records are usable"
+
+
+def _nothing_to_learn(read: Read, rules: DataRules) -> tuple[str, str]:
+    usable = read.reader.usable
+    episodes = [one for one in read.first if isinstance(one, Trajectory)]
+    if episodes and not any(one.play for one in episodes):
+        return (
+            f"all {usable} usable records are prompts without an answer, from which only a "
+            "policy that plays can learn",
+            "add the answers, or an environment to the pipeline",
+        )
+    if any(one.images for record in read.first for one in _all_turns(record)):
+        return (
+            f"none of {usable} usable records can be learnt from: they show images, which a "
+            "policy of text does not see",
+            "leave the images out, or keep the set for a model that sees them",
+        )
+    return (
+        f"no two of {usable} episodes are of one task and opening with rewards that "
+        f"differ by {rules.min_reward_gap:g}, so there is nothing to prefer",
+        "log several trials of a task, lower data.min_reward_gap, or learn by labels (kto, sft)",
+    )
+
+
+def _all_turns(record: Pair | Trajectory) -> tuple[Message, ...]:
+    return record.prompt + record.chosen if isinstance(record, Pair) else record.messages
+
+
+def _too_large(name: str, size: int, rules: DataRules) -> Verdict:
     limit = rules.max_object_bytes
     problem = Problem(
         line=0,
@@ -134,6 +196,15 @@ def _too_large(name: str, size: int, rules: DataRules) -> Reading:
         f"more than the {limit} that the pipeline allows",
         remedy="split it, or raise data.max_object_bytes",
     )
-    return Reading(
-        format="", evidence="not read", records=0, pairs=(), problems=(problem,), problem_count=1
+    return Verdict(
+        ok=False,
+        reason=f"no usable record in 0 records; {problem.problem}",
+        remedy=problem.remedy,
+        format="",
+        evidence="not read",
+        records=0,
+        usable=0,
+        rejected=0,
+        problems=(problem,),
+        problem_count=1,
     )

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from contracts.errors import ContractBroken
+from contracts.errors import ContractBroken, DropRefused
 from lambdas.adapters.service_errors import code_of
-from lambdas.ports import ObjectHead
+from lambdas.ports import ObjectHead, StoredVersion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from botocore.client import BaseClient
 
 _GONE = frozenset({"NoSuchKey", "NoSuchVersion", "404", "NotFound"})
+_UNREADABLE = frozenset({"AccessDenied", "AllAccessDisabled", "403", "InvalidObjectState"})
 _TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
 
 
@@ -39,7 +42,11 @@ class S3Objects:
         return body
 
     def get_range(self, key: str, version_id: str, length: int) -> bytes | None:
-        """The first `length` bytes of an exact version; None when it is gone."""
+        """The first `length` bytes of an exact version; None when it is gone.
+
+        Raises:
+            DropRefused: it may not be read, or not now, as by its key or its storage class.
+        """
         try:
             answer = self._client.get_object(
                 Bucket=self.bucket, Key=key, VersionId=version_id, Range=f"bytes=0-{length - 1}"
@@ -47,9 +54,22 @@ class S3Objects:
         except ClientError as error:
             if code_of(error) in _GONE:
                 return None
+            if code_of(error) in _UNREADABLE or code_of(error).startswith("KMS."):
+                raise DropRefused(_words_of(error)) from error
             raise
         body: bytes = answer["Body"].read()
         return body
+
+    def list_versions(self, prefix: str) -> Iterator[StoredVersion]:
+        """Every version below a prefix, in the order of keys; deletions count as old versions."""
+        pages = self._client.get_paginator("list_object_versions")
+        for page in pages.paginate(Bucket=self.bucket, Prefix=prefix):
+            for item in page.get("Versions", []):
+                yield StoredVersion(
+                    item["Key"], item.get("VersionId") or "null", item["Size"], item["IsLatest"]
+                )
+            for item in page.get("DeleteMarkers", []):
+                yield StoredVersion(item["Key"], "", 0, newest=False)
 
     def head(self, key: str) -> ObjectHead | None:
         """Size, tag and sha256 (hexadecimal) of an object; None when there is none."""
@@ -84,3 +104,8 @@ class S3Objects:
                 return False
             raise
         return True
+
+
+def _words_of(error: ClientError) -> str:
+    message = str(error.response.get("Error", {}).get("Message", ""))
+    return f"{code_of(error)}: {message}" if message else code_of(error)

@@ -5,63 +5,95 @@ from __future__ import annotations
 from typing import Literal
 
 from contracts import layout
+from contracts.errors import DropRefused
 from contracts.ledger import DropRecord
 from contracts.limits import OBJECT_BYTES_MAX, SNIFF_BYTES, STATUS_OBJECT_BYTES_MAX
 from contracts.names import drop_id
-from contracts.pipeline import Pipeline
-from contracts.rejection import Rejection
+from contracts.pipeline import DataRules, Pipeline
 from lambdas.control_plane import ControlPlane
+from lambdas.logic.accept_shard import accept_shard
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.notification import ObjectCreated
+from lambdas.logic.refuse import report_refusal
 from lambdas.logic.sniff import sniff
+from lambdas.logic.survey_set import survey_set
 from lambdas.logic.upload_key import Refusal, UploadKey, is_folder_marker, read_upload_key
 
-Outcome = Literal["accepted", "known", "refused", "ignored"]
+Outcome = Literal["accepted", "known", "refused", "ignored", "unsealed"]
 
 
 def accept_upload(created: ObjectCreated, plane: ControlPlane) -> Outcome:
     """Take one upload in; repeating it changes nothing.
 
-    The drop is recorded first and the lease tried second, as the end of a run frees the lease
+    A drop is recorded first and the lease tried second, as the end of a run frees the lease
     first and looks for drops second: whoever comes last sees the other.
     """
     if created.bucket != plane.objects.bucket or is_folder_marker(created.key, created.size):
         return "ignored"
     upload = read_upload_key(created.key)
+    if upload.kind == "hidden" and upload.refusal is None:
+        return "ignored"
     drop = plane.ledger.drops.get(drop_id(*created[:3]))
-    if drop is None:
-        refusal = upload.refusal or _look_at(created, upload, plane)
-        if refusal is not None:
-            _refuse(created, upload, refusal, plane)
-            return "refused"
-        # Sweep has to know of the pipeline before anything waits for it.
-        plane.ledger.pipelines.note(upload.pipeline)
-        new = plane.ledger.drops.record_waiting(_record(created, upload, plane))
-    elif drop.status == "rejected":
+    if drop is not None:
+        if drop.status != "rejected":
+            ensure_run(upload.pipeline, plane)
         return "known"
+    rules = upload.refusal or _rules_of(upload.pipeline, plane)
+    if isinstance(rules, Refusal):
+        return _refuse(created, upload, rules, plane)
+    if upload.kind == "shard":
+        return accept_shard(created, upload, rules, plane)
+    return _accept_drop(created, upload, rules, plane)
+
+
+def _accept_drop(
+    created: ObjectCreated, upload: UploadKey, rules: DataRules, plane: ControlPlane
+) -> Outcome:
+    record = _record(created, upload, plane)
+    if upload.kind == "seal":
+        survey = survey_set(upload.pipeline, upload.folder, rules, plane)
+        refusal = survey.refusal
+        size = sum(stored.size for stored in survey.objects)
+        record = record.model_copy(update={"size": size, "objects": len(survey.objects)})
     else:
-        new = False
+        refusal = _look_at(created, rules, plane)
+    if refusal is not None:
+        return _refuse(created, upload, refusal, plane)
+    # Sweep has to know of the pipeline before anything waits for it.
+    plane.ledger.pipelines.note(upload.pipeline)
+    new = plane.ledger.drops.record_waiting(record, folder=upload.folder)
     ensure_run(upload.pipeline, plane)
     return "accepted" if new else "known"
 
 
-def _look_at(created: ObjectCreated, upload: UploadKey, plane: ControlPlane) -> Refusal | None:
-    if created.size == 0:
-        return Refusal("the file is empty", "upload at least one record")
-    stored = plane.objects.get(layout.pipeline(upload.pipeline), limit=STATUS_OBJECT_BYTES_MAX)
+def _rules_of(pipeline: str, plane: ControlPlane) -> DataRules | Refusal:
+    key = layout.pipeline(pipeline)
+    stored = plane.objects.get(key, limit=STATUS_OBJECT_BYTES_MAX)
     if stored is None:
         return Refusal(
-            f"there is no pipeline {upload.pipeline!r}",
+            f"there is no pipeline {pipeline!r}",
             "register it with `relay pipelines apply FILE`, then upload again",
         )
-    pipeline = Pipeline.from_bytes(stored, where=layout.pipeline(upload.pipeline))
-    limit = min(pipeline.data.max_object_bytes, OBJECT_BYTES_MAX)
+    return Pipeline.from_bytes(stored, where=key).data
+
+
+def _look_at(created: ObjectCreated, rules: DataRules, plane: ControlPlane) -> Refusal | None:
+    if created.size == 0:
+        return Refusal("the file is empty", "upload at least one record")
+    limit = min(rules.max_object_bytes, OBJECT_BYTES_MAX)
     if created.size > limit:
         return Refusal(
             f"the file has {created.size} bytes, the pipeline takes {limit}",
             "split the file, or raise data.max_object_bytes in the pipeline",
         )
-    head = plane.objects.get_range(created.key, created.version_id, SNIFF_BYTES)
+    try:
+        head = plane.objects.get_range(created.key, created.version_id, SNIFF_BYTES)
+    except DropRefused as error:
+        return Refusal(
+            f"the file cannot be read: {error}",
+            "let Relay's roles use the file's KMS key and its storage class be readable at once, "
+            "then upload the file again",
+        )
     if head is None:
         return Refusal("this version was deleted before it was read", "upload the file again")
     return sniff(head, complete=created.size <= SNIFF_BYTES)
@@ -81,19 +113,10 @@ def _record(created: ObjectCreated, upload: UploadKey, plane: ControlPlane) -> D
 
 def _refuse(
     created: ObjectCreated, upload: UploadKey, refusal: Refusal, plane: ControlPlane
-) -> None:
-    report = Rejection(
-        bucket=created.bucket,
-        key=created.key,
-        version_id=created.version_id,
-        refused_by="intake",
-        reason=refusal.reason,
-        remedy=refusal.remedy,
-        at=plane.clock.now(),
-    )
-    place = layout.rejection(upload.pipeline, upload.rest, created.version_id)
-    plane.objects.put(place, report.to_bytes())
+) -> Outcome:
+    report_refusal(created.key, created.version_id, refusal, plane)
     rejected = _record(created, upload, plane).model_copy(
         update={"status": "rejected", "reason": refusal.reason}
     )
     plane.ledger.drops.record_rejected(rejected)
+    return "refused"

@@ -8,8 +8,15 @@ from typing import NamedTuple
 from contracts.errors import ContractBroken
 from contracts.pipeline import Gate
 
-_CASES = {"pairs": "held-out pairs", "episodes": "episodes on held-out seeds"}
-"""What a policy may be judged on: the metric that counts it, and what it is called."""
+_COUNTED = {
+    "accuracy": ("pairs", "held-out pairs"),
+    "label_accuracy": ("comparisons", "comparisons of a good with a bad held-out episode"),
+    "likelihood": ("held_out_good", "good held-out episodes"),
+    "success_rate": ("episodes", "episodes on held-out seeds"),
+    "mean_reward": ("episodes", "episodes on held-out seeds"),
+}
+"""By metric, in the order in which `auto` takes them: the figure that counts its cases, and what
+they are called."""
 
 
 class Judgement(NamedTuple):
@@ -23,22 +30,29 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
     """Pass a candidate whose gain is above the gate's by its whole 95% interval.
 
     The metrics are to hold `start_<metric>`, `end_<metric>`, the `gain` between them with its
-    bounds `gain_low` and `gain_high`, and on how many `pairs` or `episodes` it was found.
+    bounds `gain_low` and `gain_high`, and on how many `pairs`, `comparisons`, `held_out_good`
+    or `episodes` it was found. Where the gate leaves its metric to the data (`auto`), it is the
+    first of accuracy, label_accuracy and likelihood that evaluate found.
 
     Raises:
         ContractBroken: evaluate did not report what the gate needs.
     """
-    start, end = f"start_{gate.metric}", f"end_{gate.metric}"
-    counted = "pairs" if gate.metric == "accuracy" else "episodes"
+    metric = _found(metrics) if gate.metric == "auto" else gate.metric
+    counted, cases = _COUNTED[metric]
+    start, end = f"start_{metric}", f"end_{metric}"
     needed = (start, end, "gain", "gain_low", "gain_high", counted)
     missing = [name for name in needed if name not in metrics]
     if missing:
         raise ContractBroken(f"evaluate reported no {', '.join(missing)}; the gate needs them")
     shown = (
-        f"{gate.metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
-        f"over {int(metrics[counted])} {_CASES[counted]}, "
+        f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
+        f"over {int(metrics[counted])} {cases}, "
         f"gain {metrics['gain']:+.3f} [{metrics['gain_low']:+.3f}, {metrics['gain_high']:+.3f}]"
     )
     if metrics["gain_low"] > gate.min_gain:
         return Judgement(True, f"{shown}: above the gate's {gate.min_gain:+.3f}")
     return Judgement(False, f"{shown}: not wholly above the gate's {gate.min_gain:+.3f}")
+
+
+def _found(metrics: Mapping[str, float]) -> str:
+    return next((name for name in _COUNTED if f"start_{name}" in metrics), "accuracy")

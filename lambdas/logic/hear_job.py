@@ -10,11 +10,11 @@ from contracts.ledger import ATTEMPT_ENDED, AttemptRecord
 from contracts.limits import CAUSE_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.names import AttemptKey
 from contracts.progress import Progress
-from contracts.rejection import Rejection
-from contracts.result import ObjectReport, PhaseResult
+from contracts.result import PhaseResult
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.hand_over import output_of, read_result
+from lambdas.logic.tell_uploaders import tell_uploaders
 
 Heard = Literal["told", "late", "fenced", "unknown", "absent", "old"]
 
@@ -62,18 +62,23 @@ def hear_result(key: AttemptKey, plane: ControlPlane) -> Heard:
     except ContractBroken as error:
         # It was put once, so nothing better will come in its place.
         return end_failed(attempt, "ContractBroken", str(error)[:CAUSE_MAX], plane)
-    for report in result.objects:
-        if report.problem_count:
-            _reject(report, result, plane)
     return heard
 
 
 def _answer(attempt: AttemptRecord, result: PhaseResult, plane: ControlPlane) -> Heard:
+    """Step Functions, then the uploaders, then the ledger: until that is done, sweep comes back."""
     if result.outcome == "failed":
-        return end_failed(attempt, *_failure(result), plane)
-    output = output_of(result, layout.result(key_of(attempt)))
-    told = plane.executions.succeed(attempt.token, output.to_bytes())
-    plane.ledger.attempts.end(attempt, "SUCCEEDED", at=plane.clock.now(), output=output)
+        error, cause = _failure(result)
+        told = plane.executions.fail(attempt.token, error, cause)
+        tell_uploaders(attempt, result, plane)
+        now = plane.clock.now()
+        plane.ledger.attempts.end(attempt, "FAILED", at=now, error=error, cause=cause)
+    else:
+        output = output_of(result, layout.result(key_of(attempt)))
+        told = plane.executions.succeed(attempt.token, output.to_bytes())
+        tell_uploaders(attempt, result, plane)
+        now = plane.clock.now()
+        plane.ledger.attempts.end(attempt, "SUCCEEDED", at=now, output=output)
     return "told" if told else "late"
 
 
@@ -90,23 +95,3 @@ def _failure(result: PhaseResult) -> tuple[str, str]:
     known = names_below(PermanentError) + names_below(TransientError)
     error = result.failure.error if result.failure.error in known else "JobFailed"
     return error, result.failure.cause
-
-
-def _reject(report: ObjectReport, result: PhaseResult, plane: ControlPlane) -> None:
-    pipeline, _, rest = report.key.removeprefix(layout.INCOMING).partition("/")
-    rejection = Rejection(
-        bucket=plane.objects.bucket,
-        key=report.key,
-        version_id=report.version_id,
-        refused_by="collect",
-        run=result.run,
-        reason=f"{report.rejected} of {report.records} records were not usable",
-        remedy="mend the records below and upload the file again: it is a new drop",
-        records=report.records,
-        usable=report.usable,
-        problems=report.problems,
-        problem_count=report.problem_count,
-        at=result.ended_at,
-    )
-    place = layout.rejection(pipeline, rest, report.version_id)
-    plane.objects.put(place, rejection.to_bytes())

@@ -7,12 +7,15 @@ from typing import Any
 from contracts import layout
 from contracts.decision import PlanAnswer
 from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen
-from contracts.ledger import DropRecord, RunRecord
+from contracts.ledger import RunRecord
 from contracts.limits import DROPS_PER_RUN_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.model import digest
 from contracts.pipeline import Patience, Pipeline
 from contracts.plan import Handoff, Parent, Plan, PlannedDrop
 from lambdas.control_plane import ControlPlane
+from lambdas.logic.mark_drops import mark_drop
+from lambdas.logic.plan_drops import DropsPlanner, folder_of
+from lambdas.logic.settle_set import settle_set
 
 PLAN_BYTES_MAX = 64 * STATUS_OBJECT_BYTES_MAX
 
@@ -68,9 +71,11 @@ def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
         plane.objects.put_if_absent(key, fresh.to_bytes())
     plan = read_plan(run, plane)
     if plan.retry_of is None:
-        for drop in plan.drops:
-            _mark(drop, record, plane)
+        _mark_all(plan, record, plane)
     plane.ledger.runs.set_drops(run, len(plan.drops))
+    if plan.retry_of is None:
+        for folder in sorted({folder_of(drop.key) for drop in plan.drops} - {""}):
+            settle_set(record.pipeline, folder, plane)
     return PlanAnswer(
         outcome="planned",
         run=run,
@@ -82,12 +87,10 @@ def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
     )
 
 
-def _mark(drop: PlannedDrop, record: RunRecord, plane: ControlPlane) -> None:
-    if plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), record.run):
-        return
-    marked = plane.ledger.drops.get(drop.id)
-    if marked is None or marked.run != record.run:
-        raise RunNotOpen(f"run {record.run} lost its lease before {drop.key} was marked as its")
+def _mark_all(plan: Plan, record: RunRecord, plane: ControlPlane) -> None:
+    for drop in plan.drops:
+        if not mark_drop(drop, record.pipeline, record.run, plane):
+            raise RunNotOpen(f"run {record.run} lost its lease before {drop.key} was marked as its")
 
 
 def finish_marking(record: RunRecord, plane: ControlPlane) -> None:
@@ -100,7 +103,7 @@ def finish_marking(record: RunRecord, plane: ControlPlane) -> None:
     plan = Plan.from_bytes(stored, where=layout.plan(record.run))
     if plan.retry_of is None:
         for drop in plan.drops:
-            plane.ledger.drops.mark_planned(_waiting(drop, record.pipeline), record.run)
+            mark_drop(drop, record.pipeline, record.run, plane)
 
 
 def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
@@ -117,11 +120,15 @@ def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
             f"{layout.pipeline(record.pipeline)} is gone; "
             "register the pipeline with `relay pipelines apply FILE`"
         )
+    pipeline = Pipeline.from_bytes(stored, where=layout.pipeline(record.pipeline))
+    taken = DropsPlanner(record, pipeline.data, plane).take(drops)
+    if not taken:
+        return None
     return Plan(
         run=record.run,
         pipeline_version=digest(stored),
-        pipeline=Pipeline.from_bytes(stored, where=layout.pipeline(record.pipeline)),
-        drops=tuple(_planned(drop) for drop in drops),
+        pipeline=pipeline,
+        drops=taken,
         parent=_parent(record.pipeline, plane),
         created_at=plane.clock.now(),
     )
@@ -176,17 +183,3 @@ def _parent(pipeline: str, plane: ControlPlane) -> Parent | None:
     current = plane.ledger.pipelines.get(pipeline).current_version
     version = None if current is None else plane.ledger.policies.get(pipeline, current)
     return None if version is None else Parent(version=version.version, policy=version.policy)
-
-
-def _planned(drop: DropRecord) -> PlannedDrop:
-    return PlannedDrop(
-        id=drop.id,
-        key=drop.key,
-        version_id=drop.version_id,
-        size=drop.size,
-        accepted_at=drop.accepted_at,
-    )
-
-
-def _waiting(drop: PlannedDrop, pipeline: str) -> DropRecord:
-    return DropRecord(pipeline=pipeline, status="waiting", **drop.model_dump())

@@ -7,29 +7,31 @@ import json
 from lambdas.logic.upload_key import Refusal
 
 _BINARY = {
-    b"\x1f\x8b": "gzip",
-    b"\x28\xb5\x2f\xfd": "zstandard",
-    b"PAR1": "Parquet",
     b"PK\x03\x04": "a zip archive",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1")
+"""gzip, zstandard and Parquet: what is in them, only a full reading tells."""
+_FORMS = "upload JSON or JSON Lines as UTF-8 text, plain or packed with gzip or zstd; or Parquet"
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 40
 
 
 def sniff(head: bytes, *, complete: bool) -> Refusal | None:
-    """Refuse what cannot hold JSON records.
+    """Refuse what cannot hold records.
 
     Args:
         head: the object's first bytes.
         complete: whether `head` is the whole object.
     """
-    for magic, name in _BINARY.items():
-        if head.startswith(magic):
-            return Refusal(f"the file is {name}", "upload JSON or JSON Lines as plain UTF-8 text")
-    if b"\x00" in head:
-        return Refusal("the file has NUL bytes", "upload JSON or JSON Lines as plain UTF-8 text")
+    if head.startswith(_PACKED):
+        return None
+    kind = next((name for magic, name in _BINARY.items() if head.startswith(magic)), None)
+    if kind is None and b"\x00" in head:
+        kind = "binary: it has NUL bytes"
+    if kind is not None:
+        return Refusal(f"the file is {kind}", _FORMS)
     text = head.removeprefix(_BOM).decode("utf-8", errors="replace").strip()
     if not text:
         return Refusal("the file holds only white space", "upload at least one record")

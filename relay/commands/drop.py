@@ -1,4 +1,4 @@
-"""`relay drop`: put a file where a pipeline finds it, and see what becomes of it."""
+"""`relay drop`: put a file or a folder where a pipeline finds it, and see what comes of it."""
 
 from __future__ import annotations
 
@@ -20,32 +20,36 @@ if TYPE_CHECKING:
 
 def drop(
     at: Invocation,
-    file: Annotated[Path, typer.Argument(help="The file.", exists=True, dir_okay=False)],
+    file: Annotated[Path, typer.Argument(help="The file, or the folder of files.", exists=True)],
     *,
     pipeline: Annotated[str, typer.Option(help="The pipeline it is for.", show_default=False)],
     as_: Annotated[
         str | None,
-        typer.Option(
-            "--as", help="Its name in the bucket. (default: the file's)", show_default=False
-        ),
+        typer.Option("--as", help="Its name in the bucket. (default: its own)", show_default=False),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it to the end of its run.")] = False,
 ) -> None:
-    """Drop a file into a pipeline: a plain S3 PUT to incoming/PIPELINE/FILE.
+    """Drop a file or a folder into a pipeline: plain S3 PUTs to incoming/PIPELINE/NAME.
+
+    A folder's files, those in its subfolders too, become one drop when _SUCCESS is put last; a
+    call that was cut short is gone on with by the same call again.
 
     With --wait it ends with 0 when the run published or kept a policy, 1 when it did not or
     the file was refused; Ctrl-C leaves the run alone.
 
-    JSON: {id, pipeline, bucket, key, version_id}; with --wait also {outcome: a run's status, or
-    REJECTED, run: as `relay show` gives it or null, rejection: the report or null}.
+    JSON: {id, pipeline, bucket, key, version_id}, of a folder also {files, put, sealed_before};
+    with --wait also {outcome: a run's status, or REJECTED, run: as `relay show` gives it or null,
+    rejection: the report or null}.
     """
-    from relay.console.dropping import put
-
-    name = as_ or file.name
+    name = as_ or file.resolve().name
+    if "/" in name:
+        raise typer.BadParameter(
+            "a name has no slash; drop the folder itself, and its files are one drop",
+            param_hint="--as",
+        )
     with interrupted("interrupted; nothing was put"):
         _check(at, pipeline)
-    with interrupted(f"interrupted; whether {name} was put is not known: `relay drops` may tell"):
-        dropped = put(at.plane, file, pipeline, name)
+    dropped = (_put_folder if file.is_dir() else _put_file)(at, file, pipeline, name)
     if not at.json:
         draw(f"s3://{dropped.bucket}/{dropped.key}\nversion {dropped.version_id}")
     if not wait:
@@ -69,6 +73,37 @@ def drop(
     raise typer.Exit(0 if outcome in {"PUBLISHED", "KEPT"} else FAILED)
 
 
+def _put_file(at: Invocation, file: Path, pipeline: str, name: str) -> Dropped:
+    from relay.console.dropping import put
+
+    with interrupted(f"interrupted; whether {name} was put is not known: `relay drops` may tell"):
+        return put(at.plane, file, pipeline, name)
+
+
+def _put_folder(at: Invocation, folder: Path, pipeline: str, name: str) -> Dropped:
+    from relay.console.folder_dropping import FolderDropping
+
+    dropping = FolderDropping(at.plane, folder, pipeline, name)
+    with interrupted("interrupted; nothing was put"):
+        dropping.look()
+    sealed = False
+    try:
+        with interrupted("interrupted"):
+            dropped = dropping.put(talk)
+        sealed = True
+    finally:
+        if not sealed:
+            talk(
+                f"{dropping.there} of {len(dropping.files)} files of {name} are in the bucket, "
+                "without _SUCCESS: no run takes them; the same command goes on"
+            )
+    if dropped.sealed_before:
+        talk(f"all {dropped.files} files were taken before; nothing was put")
+    else:
+        talk(f"{dropped.put} of {dropped.files} files were put, then _SUCCESS")
+    return dropped
+
+
 def _check(at: Invocation, pipeline: str) -> None:
     """Nothing is put where no pipeline would take it."""
     from contracts.names import is_pipeline_name
@@ -85,6 +120,9 @@ def _wait(at: Invocation, dropped: Dropped) -> tuple[RunStory | None, Rejection 
     if not isinstance(found, str):
         return None, found
     story = follow_to_its_end(at.plane, found)
+    record = at.plane.logic.ledger.drops.get(dropped.id)
+    if record is not None and record.objects is not None and record.reason:
+        talk(f"{record.reason}; `relay drops --pipeline {dropped.pipeline}` has the reports")
     return story, rejection_of(at.plane, dropped)
 
 

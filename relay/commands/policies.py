@@ -14,6 +14,14 @@ from relay.commands.voice import draw, give, table, talk
 if TYPE_CHECKING:
     from contracts.policy import PolicyVersion
 
+_TITLES = {
+    "success_rate": "success",
+    "accuracy": "accuracy",
+    "label_accuracy": "label accuracy",
+    "likelihood": "likelihood",
+}
+"""Metrics that a policy is judged by, and the heading of their column."""
+
 
 def policies(
     at: Invocation,
@@ -53,7 +61,7 @@ def policies(
 
 def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) -> None:
     from relay.console.durations import moment
-    from relay.console.figures import share
+    from relay.console.figures import figure
 
     if at.json:
         give([_json(one, current) for one in versions])
@@ -61,13 +69,13 @@ def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) ->
     if not versions:
         talk("no policy was published yet")
         return
-    plays = any("end_success_rate" in one.metrics for one in versions)
-    name = "end_success_rate" if plays else "end_accuracy"
+    metric = _metric(versions)
+    name = f"end_{metric}"
     rows = [
         (
             f"v{one.version}" + (" (current)" if one.version == current else ""),
             moment(one.created_at),
-            share(one.metrics[name]) if name in one.metrics else "",
+            figure(name, one.metrics[name]) if name in one.metrics else "",
             one.run,
             one.policy.uri,
         )
@@ -76,10 +84,16 @@ def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) ->
     columns = [
         ("version", ""),
         ("published", ""),
-        ("success" if plays else "accuracy", "right"),
+        (_TITLES[metric], "right"),
         ("run", ""),
     ]
     table([*columns, ("place", "")], rows)
+
+
+def _metric(versions: list[PolicyVersion]) -> str:
+    """What to show of all versions: the first metric that one of them was judged by."""
+    found = {name for one in versions for name in one.metrics}
+    return next((metric for metric in _TITLES if f"end_{metric}" in found), "accuracy")
 
 
 def _fetch(at: Invocation, version: PolicyVersion, folder: Path, current: int | None) -> None:

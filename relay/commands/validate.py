@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -13,13 +15,14 @@ from relay.commands.voice import draw, give, talk
 
 if TYPE_CHECKING:
     from contracts.pipeline import Pipeline
-    from trajectories.validating import Verdict
+    from relay.console.pipeline_file import FileProblem
+    from trajectories.verdict import Verdict
 
 
 def validate(
     at: Invocation,
     file: Annotated[
-        Path, typer.Argument(help="A file as it would be dropped.", exists=True, dir_okay=False)
+        Path, typer.Argument(help="A file or a folder as it would be dropped.", exists=True)
     ],
     *,
     pipeline: Annotated[
@@ -31,23 +34,24 @@ def validate(
         ),
     ] = None,
 ) -> None:
-    """Read a file in full, as `collect` does, and list what is wrong with it.
+    """Read a file in full, as `collect` does, or all files of a folder, and list what is wrong.
 
     Ends with 1 when a run could not learn from it.
 
     JSON: {ok, reason, remedy, format, evidence, records, usable, rejected, problems: [{line,
-    field, problem, remedy}], problem_count, training, held_out, demonstrations}: pairs to learn
-    from, pairs held out, and episodes to learn from.
+    field, problem, remedy, count}], problem_count, kind, why, training, held_out,
+    demonstrations, labels: {good, bad, held_out}, judged, tokens, cut_share}: what it would train
+    on, of the first `judged` records: pairs, episodes to imitate, labelled answers; and tokens,
+    estimated, with the share of records that the pipeline's context cuts. Of a folder also
+    {files: [{file, format, evidence, records, usable, rejected, problem_count}]}.
     """
     from contracts.pipeline import DataRules
-    from trajectories.validating import validate as judge
 
     recipe = _recipe(at, pipeline)
-    verdict = judge(
-        file,
-        name=str(file),
-        rules=recipe.data if recipe else DataRules(),
+    verdict = _judge(file)(
+        rules=recipe.learning_rules if recipe else DataRules(),
         plays=recipe.environment is not None if recipe else None,
+        model=recipe.model if recipe else None,
     )
     if at.json:
         give(verdict.model_dump(mode="json"))
@@ -56,9 +60,15 @@ def validate(
     raise typer.Exit(0 if verdict.ok else FAILED)
 
 
+def _judge(file: Path) -> Callable[..., Verdict]:
+    from relay.console.folder_validating import validate_folder
+    from trajectories.validating import validate as judge
+
+    return partial(validate_folder, file) if file.is_dir() else partial(judge, file, name=str(file))
+
+
 def _recipe(at: Invocation, pipeline: str | None) -> Pipeline | None:
     from contracts import layout
-    from contracts.errors import PipelineInvalid
     from contracts.pipeline import Pipeline
     from relay.console.pipeline_file import read_pipeline
 
@@ -68,12 +78,29 @@ def _recipe(at: Invocation, pipeline: str | None) -> Pipeline | None:
     if path.is_file():
         found = read_pipeline(path.read_text(encoding="utf-8", errors="replace"))
         if isinstance(found, list):
-            for problem in found:
-                talk(f"{path}:{problem}")
-            raise PipelineInvalid(f"{path} is no pipeline")
+            _refuse(at, path, found)
         return found
     body = at.plane.pipeline_bytes(pipeline)
     return Pipeline.from_bytes(body, where=layout.pipeline(pipeline))
+
+
+def _refuse(at: Invocation, path: Path, found: list[FileProblem]) -> NoReturn:
+    """Say what is wrong with the pipeline's file; the file of records was not looked at."""
+    from contracts.errors import PipelineInvalid
+
+    if not at.json:
+        for problem in found:
+            talk(f"{path}:{problem}")
+        raise PipelineInvalid(f"{path} is no pipeline")
+    give(
+        {
+            "ok": False,
+            "reason": f"{path} is no pipeline",
+            "remedy": f"mend the pipeline: `relay pipelines apply {path}` says the same",
+            "pipeline_problems": [one.model_dump(mode="json") for one in found],
+        }
+    )
+    raise typer.Exit(FAILED)
 
 
 def _draw(file: Path, verdict: Verdict) -> None:
@@ -85,7 +112,8 @@ def _draw(file: Path, verdict: Verdict) -> None:
     facts = Table.grid(padding=(0, 2))
     facts.add_row("  format", verdict.format or "none", Text(verdict.evidence, style="dim"))
     usable = f"{verdict.usable} of {verdict.records} usable"
-    facts.add_row("  records", usable, Text(_use(verdict), "dim"))
+    facts.add_row("  records", usable, Text(_size(verdict), "dim"))
+    facts.add_row("  learns", _use(verdict), Text(verdict.why, "dim"))
     draw(facts)
     if verdict.problems:
         from relay.console.problems_drawing import problems_table
@@ -95,8 +123,20 @@ def _draw(file: Path, verdict: Verdict) -> None:
         draw(Text.assemble(("What to do: ", "bold"), verdict.remedy))
 
 
+def _size(verdict: Verdict) -> str:
+    said = f"about {verdict.tokens:,} tokens"
+    if verdict.cut_share is None:
+        return said
+    return f"{said}; the context cuts {verdict.cut_share:.0%} of the records"
+
+
 def _use(verdict: Verdict) -> str:
+    """What a step that may choose learns from; of a large file, what its first records give."""
     pairs = f"{verdict.training:,} pairs to learn from, {verdict.held_out:,} held out"
-    if not verdict.demonstrations:
-        return pairs
-    return f"{verdict.demonstrations:,} episodes and {pairs}"
+    said = pairs
+    if verdict.kind == "labels":
+        labels = verdict.labels
+        said = f"{labels.good:,} good and {labels.bad:,} bad, {labels.held_out:,} of them held out"
+    if verdict.demonstrations:
+        said = f"{verdict.demonstrations:,} episodes and {said}"
+    return said if verdict.judged >= verdict.usable else f"{said}, of the first {verdict.judged:,}"

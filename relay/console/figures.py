@@ -11,6 +11,8 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 LIVE: tuple[tuple[str, str], ...] = (
     ("loss", "loss"),
     ("held_out_accuracy", "held-out accuracy"),
+    ("held_out_label_accuracy", "held-out label accuracy"),
+    ("held_out_likelihood", "held-out likelihood"),
     ("success", "success"),
     ("reward", "mean reward"),
     ("success_rate", "success"),
@@ -41,7 +43,11 @@ def _collected(metrics: Mapping[str, float]) -> str:
     parts = []
     if "records" in metrics:
         parts.append(f"{metrics.get('usable', 0):,.0f} of {count(metrics['records'], 'record')}")
-    if "train_pairs" in metrics:
+    if "train_good" in metrics:
+        held_out = metrics.get("held_out_good", 0) + metrics.get("held_out_bad", 0)
+        parts.append(f"{metrics['train_good']:,.0f} good ones to learn from")
+        parts.append(f"{metrics.get('train_bad', 0):,.0f} bad, {held_out:,.0f} held out")
+    elif "train_pairs" in metrics:
         parts.append(f"{metrics['train_pairs']:,.0f} to learn from")
         parts.append(f"{metrics.get('held_out_pairs', 0):,.0f} held out")
     if "episodes" in metrics:
@@ -60,11 +66,23 @@ def _evaluated(metrics: Mapping[str, float]) -> str:
     if {"start_success_rate", "end_success_rate", "episodes"} <= metrics.keys():
         return _played(metrics)
     if not {"start_accuracy", "end_accuracy", "pairs"} <= metrics.keys():
-        return ""
+        return _labelled(metrics)
     return (
         f"accuracy {share(metrics['start_accuracy'])} → {share(metrics['end_accuracy'])}"
         f" on {count(metrics['pairs'], 'pair')}"
     )
+
+
+def _labelled(metrics: Mapping[str, float]) -> str:
+    if "start_label_accuracy" in metrics and "label_accuracy_gain" not in metrics:
+        before, after = metrics["start_label_accuracy"], metrics["end_label_accuracy"]
+        compared = count(metrics.get("comparisons", 0), "comparison")
+        return f"label accuracy {share(before)} → {share(after)} in {compared}"
+    if "start_likelihood" in metrics:
+        before, after = metrics["start_likelihood"], metrics["end_likelihood"]
+        good = count(metrics.get("held_out_good", 0), "good episode")
+        return f"likelihood {before:.3f} → {after:.3f} nats a token in {good}"
+    return ""
 
 
 def _played(metrics: Mapping[str, float]) -> str:

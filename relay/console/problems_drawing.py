@@ -14,15 +14,16 @@ from contracts.result import Problem
 
 
 def problems_table(problems: Sequence[Problem], count: int) -> RenderableType:
-    """The problems, and how many more there are."""
+    """The problems, each with how many are like it, and how many more there are."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("line", justify="right")
     for name in ("field", "problem", "what to do"):
         table.add_column(name)
     for one in problems:
         line = str(one.line) if one.line else "file"
-        table.add_row(line, one.field, one.problem, Text(one.remedy, style="dim"))
-    more = count - len(problems)
+        like_it = f" (and {one.count - 1:,} more like it)" if one.count > 1 else ""
+        table.add_row(line, one.field, one.problem + like_it, Text(one.remedy, style="dim"))
+    more = count - sum(one.count for one in problems)
     return Group(table, Text(f"and {more} more", style="dim")) if more > 0 else table
 
 

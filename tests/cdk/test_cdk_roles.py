@@ -22,6 +22,7 @@ SEE = (
 )
 ANSWER = "states:SendTaskFailure states:SendTaskHeartbeat states:SendTaskSuccess on *"
 RING = "sqs:SendMessage on <Jobs/Queue>"
+SEE_SETS = "s3:ListBucketVersions on <Store/Bucket> if s3:prefix is incoming/*"
 POLL = "sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on"
 MISS = "s3:ListBucket on <Store/Bucket> if s3:prefix is"
 
@@ -37,6 +38,7 @@ GOLDEN = {
         f"{POLL} <Uploads/Queue>",
         f"s3:GetObject s3:GetObjectVersion on {_objects('incoming/*', 'pipelines/*')}",
         f"{MISS} incoming/* pipelines/*",
+        SEE_SETS,
         f"s3:PutObject on {_objects('rejected/*')}",
         LEDGER,
         START,
@@ -68,7 +70,8 @@ GOLDEN = {
         TRACE,
         f"s3:GetObject on {_objects('pipelines/*', 'policies/*', 'runs/*')}",
         f"{MISS} pipelines/* policies/* runs/*",
-        f"s3:PutObject on {_objects('policies/*/current.json', 'runs/*/plan.json')}",
+        SEE_SETS,
+        "s3:PutObject on " + _objects("policies/*/current.json", "rejected/*", "runs/*/plan.json"),
         LEDGER,
     ],
     "Sweep": [
@@ -76,6 +79,7 @@ GOLDEN = {
         TRACE,
         f"s3:GetObject on {_objects('runs/*')}",
         f"{MISS} runs/*",
+        SEE_SETS,
         f"s3:PutObject on {_objects('rejected/*', 'runs/*')}",
         LEDGER,
         RING,
@@ -124,9 +128,9 @@ def _said(template: Template, statement: dict[str, Any]) -> str:
     actions = " ".join(sorted(_listed(statement["Action"])))
     resources = " ".join(sorted(flat(template, one) for one in _listed(statement["Resource"])))
     never = "" if statement["Effect"] == "Allow" else "never "
-    prefixes = _listed(
-        statement.get("Condition", {}).get("StringLikeIfExists", {}).get("s3:prefix", [])
-    )
+    conditions = statement.get("Condition", {})
+    found = conditions.get("StringLikeIfExists", {}) | conditions.get("StringLike", {})
+    prefixes = _listed(found.get("s3:prefix", []))
     only = f" if s3:prefix is {' '.join(sorted(prefixes))}" if prefixes else ""
     return f"{never}{actions} on {resources}{only}"
 

@@ -138,3 +138,14 @@ def test_addresses_are_taken_apart_as_they_were_made(bucket: str, key: str) -> N
 def test_what_is_no_address_is_refused(uri: str) -> None:
     with pytest.raises(ValueError, match="s3://bucket/key"):
         layout.split_s3_uri(uri)
+
+
+def test_reports_with_long_keys_lie_together_by_pipeline() -> None:
+    place = layout.rejection("tone", "x" * 1010, VERSION)
+    assert place.startswith("rejected/_by-digest/tone/")
+    assert layout.rejection("No Pipeline", "x" * 1010, VERSION).count("/") == 2
+
+
+def test_a_seal_lies_in_its_folder() -> None:
+    assert layout.seal("tone", "a day") == "incoming/tone/a day/_SUCCESS"
+    assert layout.seal("tone", "a day").startswith(layout.set_folder("tone", "a day"))

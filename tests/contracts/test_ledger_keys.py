@@ -37,6 +37,9 @@ def test_keys_of_different_things_differ() -> None:
         ledger.listing_key("p", RUN),
         ledger.policy_key("p", 1),
         ledger.drop_key("d"),
+        ledger.set_object_key("d", "d"),
+        ledger.seal_key("d", "d"),
+        ledger.unsealed_key("p", "d"),
         ledger.run_key(RUN),
         ledger.attempt_item_key(RUN, 1, "collect", 1),
     ]

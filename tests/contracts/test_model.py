@@ -20,7 +20,7 @@ from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.ledger import Item, RunRecord
 from contracts.model import Contract, Stored, canonical_json, digest
 from contracts.pipeline import Hardware, Pipeline
-from contracts.plan import Plan, PlannedDrop
+from contracts.plan import Plan, PlannedDrop, PlannedObject
 from contracts.policy import PolicyVersion
 from contracts.progress import Progress
 from contracts.rejection import Rejection
@@ -77,7 +77,17 @@ EXAMPLES: list[Stored] = [
         run=RUN,
         pipeline_version="0" * 64,
         pipeline=pipeline("tone"),
-        drops=(PlannedDrop(id="d", key="incoming/tone/ü", version_id="v", size=1, accepted_at=AT),),
+        drops=(
+            PlannedDrop(id="d", key="incoming/tone/ü", version_id="v", size=1, accepted_at=AT),
+            PlannedDrop(
+                id="s",
+                key="incoming/tone/day/_SUCCESS",
+                version_id="v",
+                size=2,
+                accepted_at=AT,
+                objects=(PlannedObject(key="incoming/tone/day/ü", version_id="v", size=2),),
+            ),
+        ),
         parent=None,
         created_at=AT,
     ),

@@ -10,7 +10,12 @@ from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED
 from contracts.plan import Plan
 from fakes.world import World
 
-_ENDED = {"RUN": RUN_ENDED, "ATTEMPT": ATTEMPT_ENDED, "DROP": frozenset({"planned", "rejected"})}
+_ENDED = {
+    "RUN": RUN_ENDED,
+    "ATTEMPT": ATTEMPT_ENDED,
+    "DROP": frozenset({"planned", "rejected"}),
+    "OBJECT": frozenset({"planned", "rejected"}),
+}
 
 
 class Invariants:
@@ -64,7 +69,7 @@ class Invariants:
             assert now.get("run") == before.get("run"), f"I4: {key}: {before} became {now}"
         for key, item in self._world.table.items.items():
             kind = key[1].partition("#")[0]
-            if key[0].startswith(("RUN#", "DROP#")) and item["status"] in _ENDED[kind]:
+            if kind in _ENDED and item.get("status") in _ENDED[kind]:
                 self._terminal.setdefault(key, dict(item))
 
     def _a_living_run_has_the_lease(self) -> None:

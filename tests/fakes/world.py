@@ -14,7 +14,7 @@ import lambdas.report.handler
 import lambdas.submit.handler
 import lambdas.sweep.handler
 from contracts import layout
-from contracts.ledger import AttemptRecord, DropRecord, RunRecord
+from contracts.ledger import AttemptRecord, DropRecord, RunRecord, SetObject
 from contracts.names import drop_id
 from contracts.pipeline import Pipeline
 from fakes import events
@@ -29,6 +29,7 @@ from fakes.table import FakeTable
 from lambdas.adapters.queue_runner import QueueRunner
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.ledger import Ledger
+from lambdas.logic.upload_key import read_upload_key
 from lambdas.observing import metrics
 
 _HANDLERS = (
@@ -89,6 +90,7 @@ class World:
             clock=self.clock,
             workspace_root="/workspace",
             progress_interval_s=15,
+            at_once=1,
         )
         self.ledger = Ledger(self.table)
         self.graph = RunGraph(
@@ -129,6 +131,12 @@ class World:
     def drop(self, key: str, version: str) -> DropRecord | None:
         """What the ledger knows of an upload."""
         return self.ledger.drops.get(drop_id(self.objects.bucket, key, version))
+
+    def set_object(self, key: str, version: str) -> SetObject | None:
+        """What the ledger knows of a file of a set."""
+        upload = read_upload_key(key)
+        identity = drop_id(self.objects.bucket, key, version)
+        return self.ledger.sets.object(upload.pipeline, upload.folder, identity)
 
     def runs(self, pipeline: str) -> list[RunRecord]:
         """A pipeline's runs, the oldest first."""

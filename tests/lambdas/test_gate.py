@@ -8,7 +8,13 @@ from contracts.errors import ContractBroken
 from contracts.pipeline import Gate
 from lambdas.logic.gate import judge
 
-COUNTED = {"accuracy": "pairs", "success_rate": "episodes", "mean_reward": "episodes"}
+COUNTED = {
+    "accuracy": "pairs",
+    "label_accuracy": "comparisons",
+    "likelihood": "held_out_good",
+    "success_rate": "episodes",
+    "mean_reward": "episodes",
+}
 
 
 def gate(metric: str, min_gain: float = 0.0) -> Gate:
@@ -40,6 +46,8 @@ def test_a_candidate_passes_only_when_the_whole_interval_is_above_the_gate(
     ("metric", "cases"),
     [
         ("accuracy", "1024 held-out pairs"),
+        ("label_accuracy", "1024 comparisons of a good with a bad held-out episode"),
+        ("likelihood", "1024 good held-out episodes"),
         ("success_rate", "1024 episodes on held-out seeds"),
         ("mean_reward", "1024 episodes on held-out seeds"),
     ],
@@ -65,3 +73,19 @@ def test_a_figure_that_was_not_reported_is_named(metric: str, place: int) -> Non
 def test_figures_of_another_metric_do_not_count() -> None:
     with pytest.raises(ContractBroken, match="start_mean_reward, end_mean_reward"):
         judge(gate("mean_reward"), figures("success_rate", 0.1))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "label_accuracy", "likelihood"])
+def test_a_gate_that_leaves_its_metric_open_judges_by_the_one_that_was_found(metric: str) -> None:
+    assert judge(gate("auto"), figures(metric, 0.1)).reason.startswith(f"{metric} 0.250 to 0.750")
+
+
+def test_of_two_metrics_an_open_gate_judges_by_the_one_that_the_gain_is_of() -> None:
+    shown_beside = {"start_likelihood": -4.0, "end_likelihood": -3.0, "held_out_good": 5.0}
+    judged = judge(gate("auto"), shown_beside | figures("label_accuracy", 0.1))
+    assert judged.reason.startswith("label_accuracy 0.250")
+
+
+def test_an_open_gate_without_any_metric_says_what_it_needs() -> None:
+    with pytest.raises(ContractBroken, match="reported no start_accuracy, end_accuracy, gain"):
+        judge(gate("auto"), {})

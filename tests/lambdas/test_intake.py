@@ -77,7 +77,13 @@ def test_odd_but_legal_keys_are_taken_as_they_are(world: World, rest: str, slash
         ("a\x7fb.jsonl", "control"),
         ("invoice\u202egnp.jsonl", "invisible"),
         ("zero\u200bwidth.jsonl", "invisible"),
-        ("folder/a.jsonl", "folder below"),
+        ("_SUCCESS", "seals nothing"),
+        ("/a.jsonl", "name of a set's folder"),
+        ("_temporary/a.jsonl", "name of a set's folder"),
+        (".staging/a.jsonl", "name of a set's folder"),
+        ("folder/../a.jsonl", "step"),
+        ("folder/a\nb.jsonl", "control"),
+        ("folder/", "ends in a slash"),
     ],
 )
 def test_keys_that_could_mislead_are_refused_with_a_report(
@@ -106,11 +112,8 @@ def test_keys_that_could_mislead_are_refused_with_a_report(
         (b"{{{{{{\n}}}}\n", "parses"),
         (b"[" * 60_000, "parses"),
         (b'{"a": "\x00"}', "NUL"),
-        (b"\x1f\x8b\x08\x00aaaa", "gzip"),
-        (b"PAR1....", "Parquet"),
         (b"PK\x03\x04....", "zip"),
         ("[]".encode("utf-16"), "UTF-16"),
-        (b"\x28\xb5\x2f\xfd....", "zstandard"),
     ],
 )
 def test_what_cannot_hold_records_is_refused_with_its_reason(
@@ -133,8 +136,14 @@ def test_what_cannot_hold_records_is_refused_with_its_reason(
         GOOD,
         b'{"half": "' + "ü".encode() * 40_000,
         b"[\n" + b'{"a": 1},\n' * 10_000,
+        b"\x1f\x8b\x08\x00aaaa",
+        b"PAR1....",
+        b"\x28\xb5\x2f\xfd....",
     ],
-    ids=["half a last line", "byte order mark", "array", "pretty", "lines", "cut", "long array"],
+    ids=[
+        *("half a last line", "byte order mark", "array", "pretty", "lines", "cut", "long array"),
+        *("gzip", "parquet", "zstandard"),
+    ],
 )
 def test_what_may_hold_records_is_left_to_collect(world: World, body: bytes) -> None:
     version = world.upload("incoming/tone/a.jsonl", body)

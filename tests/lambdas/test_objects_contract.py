@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from botocore.exceptions import ClientError
 from fakes.objects import FakeObjects
 
-from contracts.errors import ContractBroken
+from contracts.errors import ContractBroken, DropRefused
 from contracts.model import digest
 from lambdas.adapters.objects_s3 import S3Objects
 from lambdas.ports import Objects
@@ -75,3 +76,38 @@ def test_without_a_checksum_there_is_none_to_compare(s3: object) -> None:
     head = S3Objects(s3, "relay-tests").head("k")  # type: ignore[arg-type]
     assert head is not None
     assert head.sha256 is None
+
+
+def test_every_version_is_listed_by_key_and_a_deletion_leaves_none_the_newest(
+    objects: Objects, request: pytest.FixtureRequest
+) -> None:
+    for key, body in (
+        ("f/b", b"1"),
+        ("f/b", b"22"),
+        ("f/a ü+%", b"333"),
+        ("f/c", b"4"),
+        ("g", b"5"),
+    ):
+        objects.put(key, body)
+    if isinstance(objects, FakeObjects):
+        objects.delete("f/c")
+    else:
+        request.getfixturevalue("s3").delete_object(Bucket="relay-tests", Key="f/c")
+    listed = list(objects.list_versions("f/"))
+    found = [(it.key, it.size) for it in listed if it.newest]
+    assert found == [("f/a ü+%", 3), ("f/b", 2)]
+    assert len(listed) == 5
+    newest = next(it for it in listed if it.key == "f/b" and it.newest)
+    assert objects.get_range("f/b", newest.version_id, 9) == b"22"
+    assert list(objects.list_versions("nothing/")) == []
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "KMS.DisabledException", "InvalidObjectState"])
+def test_what_may_not_be_read_is_refused_with_the_words_of_s3(code: str) -> None:
+    class Refusing:
+        def get_object(self, **_given: str) -> None:
+            said = {"Code": code, "Message": "it is locked"}
+            raise ClientError({"Error": said}, "GetObject")
+
+    with pytest.raises(DropRefused, match=f"{code}: it is locked"):
+        S3Objects(Refusing(), "relay-tests").get_range("k", "v", 5)

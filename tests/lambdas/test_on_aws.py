@@ -25,6 +25,7 @@ from contracts import layout
 from contracts.artifact import MANIFEST, ArtifactRef, FileEntry, Manifest
 from contracts.job import Claim, Exit, JobSpec
 from contracts.model import digest
+from contracts.plan import Plan
 from contracts.result import PhaseResult
 from lambdas.control_plane import ControlPlane
 from lambdas.settings import Settings
@@ -128,6 +129,34 @@ def test_a_drop_becomes_a_published_policy(s3: Any, plane: ControlPlane) -> None
     assert [it.version for it in plane.ledger.policies.all("tone")] == [0, 1]
     assert {it.status for it in plane.ledger.attempts.of_run(run)} == {"SUCCEEDED"}
     assert s3.head_object(Bucket=BUCKET, Key=layout.current_policy("tone"))
+
+
+def test_a_sealed_folder_is_planned_and_settled_side_by_side(s3: Any, plane: ControlPlane) -> None:
+    executions = plane.executions
+    assert isinstance(executions, FakeExecutions)
+    graph = RunGraph(
+        executions, FakeClock(), lambdas.decide.handler.handler, lambdas.submit.handler.handler
+    )
+    place = layout.set_folder("tone", "day")
+    names = [f"part-{number:03d} ü+%.jsonl" for number in range(40)]
+    bodies = []
+    for name in [*names, names[0]]:
+        version = s3.put_object(Bucket=BUCKET, Key=place + name, Body=b"{}")["VersionId"]
+        bodies.append(events.created(BUCKET, place + name, version, 2))
+    seal = s3.put_object(Bucket=BUCKET, Key=layout.seal("tone", "day"), Body=b"")["VersionId"]
+    bodies = [*bodies[:10], events.created(BUCKET, layout.seal("tone", "day"), seal, 0)]
+    with using(plane):
+        answer = lambdas.intake.handler.handler(events.batch(*bodies), None)  # type: ignore[arg-type]
+        assert events.failed_in(answer) == []
+        (run,) = executions.states
+        graph.step(run)
+        assert lambdas.sweep.handler.handler({}, None)["failed"] == 0  # type: ignore[arg-type]
+    body = s3.get_object(Bucket=BUCKET, Key=layout.plan(run))["Body"].read()
+    (drop,) = Plan.from_bytes(body, where="plan").drops
+    assert [one.key for one in drop.objects or ()] == [place + name for name in names]
+    known = plane.ledger.sets.objects("tone", "day").values()
+    assert sorted(it.status for it in known) == ["planned"] * 40 + ["rejected"]
+    assert plane.ledger.sets.unsealed_of("tone", limit=9) == []
 
 
 def test_every_item_but_leases_and_cursors_expires(s3: Any, plane: ControlPlane) -> None:

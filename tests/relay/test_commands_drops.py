@@ -15,6 +15,7 @@ from contracts import layout, ledger
 from contracts.ledger import Lease
 from contracts.names import drop_id
 from contracts.result import Problem
+from relay.console.control_plane import ControlPlane
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "preferences"
 
@@ -67,6 +68,27 @@ def test_a_refusal_named_by_digest_is_listed_with_its_pipelines(relay: Relay, st
     assert [one["key"] for one in found] == [f"incoming/preferences/{long}"]
 
 
+def test_only_the_newest_reports_are_read(
+    relay: Relay, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        name = f"{number:02d}" + "x" * (990 if number % 2 else 0)
+        report = rejection(key=f"incoming/preferences/{name}")
+        place = layout.rejection("preferences", name, "v" * 40)
+        stack.s3.put_object(Bucket=BUCKET, Key=place, Body=report.to_bytes())
+    read: list[str] = []
+    get = ControlPlane.get
+
+    def counted(plane: ControlPlane, key: str, limit: int = 1 << 20) -> bytes | None:
+        read.append(key)
+        return get(plane, key, limit)
+
+    monkeypatch.setattr(ControlPlane, "get", counted)
+    told = relay("drops", "--pipeline", "preferences", "--limit", "3", "-o", "json").json
+    assert len(told["rejected"]) == 3
+    assert len(read) == 3
+
+
 def test_a_drop_is_a_plain_object_below_incoming(relay: Relay, stack: Stack) -> None:
     Path("pairs 1+2.jsonl").write_text("{}")
     ended = relay("drop", "pairs 1+2.jsonl", "--pipeline", "preferences", "-o", "json")
@@ -85,9 +107,12 @@ def test_a_drop_is_a_plain_object_below_incoming(relay: Relay, stack: Stack) -> 
 
 def test_a_drop_may_have_another_name_and_a_missing_file_is_wrong_usage(relay: Relay) -> None:
     Path("x").write_text("{}")
-    ended = relay("drop", "x", "--pipeline", "preferences", "--as", "y/z", "-o", "json")
-    assert ended.json["key"] == "incoming/preferences/y/z"
+    ended = relay("drop", "x", "--pipeline", "preferences", "--as", "z", "-o", "json")
+    assert ended.json["key"] == "incoming/preferences/z"
     assert relay("drop", "nothing", "--pipeline", "preferences").code == 2
+    ended = relay("drop", "x", "--pipeline", "preferences", "--as", "y/z")
+    assert ended.code == 2
+    assert "drop the folder itself" in " ".join(ended.err.replace("│", " ").split())
 
 
 def on_put(stack: Stack, monkeypatch: pytest.MonkeyPatch, then: Callable[[str], None]) -> None:

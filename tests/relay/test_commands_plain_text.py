@@ -53,8 +53,8 @@ def test_of_drops(relay: Relay, stack: Stack) -> None:
     assert f"incoming/preferences/{SAID}" in told
     assert f"k{SAID}" in told
     Path("[red]x").write_text("{}")
-    dropped = relay("drop", "[red]x", "--as", "[b]x[/i]", "--pipeline", "preferences")
-    assert "preferences/[b]x[/i]" in dropped.out
+    dropped = relay("drop", "[red]x", "--as", "[b]x[i]", "--pipeline", "preferences")
+    assert "preferences/[b]x[i]" in dropped.out
     assert "[red]x" in relay("validate", "[red]x").out
 
 

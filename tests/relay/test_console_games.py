@@ -79,6 +79,40 @@ def test_a_phase_of_games_says_what_it_came_to(
     assert outcome_of(phase, metrics) == words  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("phase", "metrics", "words"),
+    [
+        (
+            "collect",
+            {"records": 60.0, "usable": 60.0, "train_good": 19.0, "train_bad": 25.0}
+            | {"held_out_good": 4.0, "held_out_bad": 12.0},
+            "60 of 60 records, 19 good ones to learn from, 25 bad, 16 held out",
+        ),
+        (
+            "optimize",
+            {"steps": 50.0, "loss": 0.4, "held_out_label_accuracy": 0.75},
+            "50 steps, loss 0.400, held-out label accuracy 75.0 %",
+        ),
+        (
+            "evaluate",
+            {"start_label_accuracy": 0.5, "end_label_accuracy": 0.75, "comparisons": 48.0}
+            | {"start_likelihood": -8.0, "end_likelihood": -5.0, "likelihood_gain": 3.0},
+            "label accuracy 50.0 % → 75.0 % in 48 comparisons",
+        ),
+        (
+            "evaluate",
+            {"start_label_accuracy": 0.5, "end_label_accuracy": 0.75, "label_accuracy_gain": 0.25}
+            | {"start_likelihood": -8.0, "end_likelihood": -5.0, "held_out_good": 4.0},
+            "likelihood -8.000 → -5.000 nats a token in 4 good episodes",
+        ),
+    ],
+)
+def test_a_phase_of_labels_says_what_it_came_to(
+    phase: str, metrics: dict[str, float], words: str
+) -> None:
+    assert outcome_of(phase, metrics) == words  # type: ignore[arg-type]
+
+
 def test_both_rounds_evaluations_are_told_as_lines() -> None:
     lines = list(lines_between(None, played()))
     found = [line for line in lines if line.startswith("Evaluate policy: done")]

@@ -3,7 +3,8 @@
 import random
 
 from contracts.model import canonical_json
-from trajectories.pair import Message, Pair
+from trajectories.message import Message, plain
+from trajectories.pair import Pair
 
 THINGS = ("parcel", "invoice", "password", "refund", "address", "order")
 
@@ -25,9 +26,6 @@ def make_pairs(count: int, seed: int = 0) -> list[Pair]:
 
 def openai_file(pairs: list[Pair]) -> bytes:
     """The pairs as a file that somebody would drop."""
-
-    def plain(turns: tuple[Message, ...]) -> list[dict[str, str]]:
-        return [turn.model_dump() for turn in turns]
 
     return b"".join(
         canonical_json(

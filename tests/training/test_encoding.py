@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 from sample_pairs import make_pairs
 
 from contracts.errors import JobFailed
-from training.episodes.encoding import Answer, EncodedPair, encode_pairs, fit
+from training.episodes.encoding import EncodedPair, encode_pairs
+from training.episodes.fitting import Answer
 from training.episodes.order import batch_at
 from training.models.protocols import Tokenizer
 from training.models.tokenizer import texts_of, train_tokenizer
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 
 
 @pytest.fixture(scope="module")
@@ -75,25 +77,6 @@ def test_a_template_that_rewrites_earlier_turns_is_refused_by_name(tokenizer: To
         encode_pairs(make_pairs(1), other, context=64)
 
 
-answers = st.integers(1, 30).map(lambda n: Answer(tuple(range(n)), (1,) * n))
-
-
-@given(st.integers(1, 40), answers, answers, st.integers(2, 50))
-def test_a_pair_fits_its_context_and_loses_its_prompts_start_first(
-    prompt: int, chosen: Answer, rejected: Answer, context: int
-) -> None:
-    ids = tuple(range(100, 100 + prompt))
-    made = fit(ids, chosen, rejected, context=context)
-    assert made.length <= context
-    assert made.prompt == ids[-len(made.prompt) :]
-    assert len(made.prompt) >= 1
-    for whole, kept in ((chosen, made.chosen), (rejected, made.rejected)):
-        assert kept.ids == whole.ids[: context - 1]
-        assert len(kept.ids) == len(kept.learn)
-    longest = max(len(made.chosen.ids), len(made.rejected.ids))
-    assert made.prompt == ids or len(made.prompt) == context - longest
-
-
 def test_pairs_that_were_cut_are_counted(tokenizer: Tokenizer) -> None:
     turns = [say("user", "x" * 100)], [say("assistant", "y" * 10)], [say("assistant", "z" * 90)]
     (made,), cut = encode_pairs([Pair.of(*turns)], tokenizer, context=64)
@@ -101,10 +84,15 @@ def test_pairs_that_were_cut_are_counted(tokenizer: Tokenizer) -> None:
     assert (len(made.prompt), len(made.rejected.ids)) == (1, 63)
 
 
-def test_answers_that_differ_only_beyond_the_context_are_known_to_be_alike() -> None:
-    same = tuple(range(10))
-    pair = fit((1,), Answer((*same, 11), (1,) * 11), Answer((*same, 12), (1,) * 11), context=11)
-    assert not pair.distinct
+def test_answers_that_differ_only_beyond_the_context_are_known_to_be_alike(
+    tokenizer: Tokenizer,
+) -> None:
+    same = "y" * 100
+    asked = [say("user", "x")]
+    pair = Pair.of(asked, [say("assistant", same + "a")], [say("assistant", same + "b")])
+    (made,), cut = encode_pairs([pair], tokenizer, context=64)
+    assert not made.distinct
+    assert (cut.cut, cut.actions) == (1, 1)
     assert EncodedPair((1,), Answer((1,), (1,)), Answer((2,), (1,))).distinct
 
 

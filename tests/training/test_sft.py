@@ -19,7 +19,7 @@ from training.episodes import batching
 from training.episodes.encoding import Row, encode_trajectories
 from training.lessons.sft_lesson import best
 from training.models.tokenizer import texts_of_episodes, train_tokenizer
-from trajectories.pair import Message
+from trajectories.message import Message
 from trajectories.trajectory import Trajectory
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pair_files import turn
 
-from trajectories.pair import Message
+from trajectories.message import Message
 from trajectories.trajectory import Trajectory
 
 

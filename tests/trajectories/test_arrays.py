@@ -55,9 +55,12 @@ def test_a_missing_comma_stops_the_reading_there(tmp_path: Path) -> None:
     assert only_problem(reading)[2].startswith("f.jsonl has no comma after record 1")
 
 
-def test_a_comma_before_the_end_is_a_problem(tmp_path: Path) -> None:
-    reading = read(tmp_path, array(trl(1))[:-1] + b",]")
-    assert (reading.records, reading.usable) == (2, 1)
+def test_a_comma_before_the_end_is_a_problem_of_the_file_and_costs_no_record(
+    tmp_path: Path,
+) -> None:
+    reading = read(tmp_path, array(trl(1))[:-1] + b" , ]")
+    assert (reading.records, reading.usable) == (1, 1)
+    assert only_problem(reading) == (0, "file", "f.jsonl has a comma after its last record")
 
 
 def test_text_after_the_array_is_a_problem_of_the_file(tmp_path: Path) -> None:
@@ -67,10 +70,14 @@ def test_text_after_the_array_is_a_problem_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [b"\xff", b"\x00"])
-def test_a_byte_that_is_no_text_spoils_an_array(tmp_path: Path, bad: bytes) -> None:
-    reading = read(tmp_path, array(trl(1), trl(2)).replace(b"good 2", b"good " + bad))
-    assert reading.records == 0
-    assert only_problem(reading)[:2] == (0, "file")
+def test_a_byte_that_is_no_text_ends_an_array_there(tmp_path: Path, bad: bytes) -> None:
+    content = array(trl(1), trl(2), trl(3)).replace(b"good 2", b"good " + bad)
+    reading = read(tmp_path, content)
+    assert (reading.records, reading.usable) == (2, 1)
+    line, _, words = only_problem(reading)
+    assert line == 2
+    assert f"at byte {content.index(bad) + 1}" in words
+    assert words.endswith("(nothing after it could be read)")
 
 
 def test_an_array_nested_too_deeply_is_refused_without_recursion(tmp_path: Path) -> None:

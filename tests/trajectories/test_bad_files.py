@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pair_files import lines, only_problem, read, trl
 
-from trajectories import container, json_lines, json_values
+from trajectories import container, json_lines, json_window
 from trajectories.reading import read_file
 from trajectories.strict_json import NESTING_MAX
 
@@ -20,17 +20,24 @@ from trajectories.strict_json import NESTING_MAX
     [
         (b"", "is empty"),
         (b"\n \r\n\t\n", "holds white space only"),
-        (codecs.BOM_UTF8, "holds white space only"),
+        (codecs.BOM_UTF8, "is empty"),
+        (codecs.BOM_UTF8 + b"\n", "holds white space only"),
         (b"dear desk,\nhere are the pairs\n", "is not JSON: it begins with 'dear desk,'"),
         (
             b"prompt,chosen,rejected\na,b,c\n",
             "is not JSON: it begins with 'prompt,chosen,rejected'",
         ),
         (b"<html></html>", "is HTML or XML"),
-        (gzip.compress(b"{}"), "is compressed with gzip"),
-        (b"PAR1\x00\x01", "is a Parquet file"),
+        (gzip.compress(gzip.compress(b"{}")), "is compressed twice"),
+        (gzip.compress(b"PAR1\x00\x01"), "is a Parquet file that is compressed once more"),
+        (b"PARE\x00\x01", "is an encrypted Parquet file"),
+        (b"BZh91AY", "is compressed with bzip2"),
+        (b"\xfd7zXZ\x00", "is compressed with xz"),
+        (b"x" * 257 + b"ustar\x00", "is a tar archive"),
+        (b"\x89HDF\r\n", "is an HDF5 file"),
         (b"PK\x03\x04rest", "is a zip archive"),
-        (json.dumps(trl()).encode("utf-16"), "is UTF-16"),
+        (json.dumps(trl()).encode("utf-16-le"), "is UTF-16 without a byte order mark"),
+        (json.dumps([trl()]).encode("utf-16-be"), "is UTF-16 without a byte order mark"),
         (b"\x7fELF\x00\x00", "is binary: it holds NUL bytes"),
     ],
 )
@@ -83,7 +90,9 @@ def test_a_single_record_cut_off_is_one_rejected_record(tmp_path: Path) -> None:
         (b"[" * 100_000, f"is nested deeper than {NESTING_MAX} at character {NESTING_MAX + 1}"),
         (b'{"a":' * 100_000, f"is nested deeper than {NESTING_MAX}"),
         (b"{'prompt': 'a'}", "is not JSON at column 2: expecting property name"),
-        (b'{"prompt": "a",}', "is not JSON at column"),
+        (b'{"prompt": "a",}', ": a comma stands before a closing bracket"),
+        (b'{"prompt": ["a", \t]}', ": a comma stands before a closing bracket"),
+        (b'{"prompt": "a"},', "goes on after its end, at character 16"),
         (b'{"prompt": "a\tb"}', "is not JSON at column 14: invalid control character"),
         (b'{"prompt": "a"} {"prompt": "b"}', "goes on after its end, at character 17"),
         (b"prompt: a", "is not JSON at column 1"),
@@ -131,13 +140,15 @@ def test_a_line_of_exactly_the_bound_is_read(
     assert read(tmp_path, content + lines(trl(2))).usable == 2
 
 
-def test_an_array_larger_than_the_bound_is_told_to_become_lines(
+def test_a_record_of_an_array_longer_than_the_bound_ends_the_reading_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_values, "WHOLE_BYTES_MAX", 1024 * 1024)
-    reading = read(tmp_path, json.dumps([trl(prompt="a" * 1024 * 1024)]).encode())
-    assert only_problem(reading) == (0, "file", "f.jsonl is larger than 1 MiB and not JSON Lines")
-    assert "JSON Lines" in reading.problems[0].remedy
+    monkeypatch.setattr(json_window, "VALUE_CHARS_MAX", 1024 * 1024)
+    content = json.dumps([trl(1), trl(prompt="a" * 3 * 1024 * 1024), trl(2)]).encode()
+    reading = read(tmp_path, content)
+    assert (reading.records, reading.usable) == (2, 1)
+    words = "is longer than 1 MiB (nothing after it could be read)"
+    assert only_problem(reading) == (2, "record", words)
 
 
 def test_a_mark_crlf_and_blank_lines_are_taken_and_the_mark_is_said(tmp_path: Path) -> None:

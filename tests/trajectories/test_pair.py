@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import ContractBroken
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 TURNS = st.lists(

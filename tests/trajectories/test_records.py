@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from pair_files import lines, only_problem, openai, read, sharegpt, trl, turn
 
-CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-
 
 def says(role: str, value: Any) -> dict[str, Any]:
     return {"from": role, "value": value}
@@ -51,20 +49,22 @@ def says(role: str, value: Any) -> dict[str, Any]:
         ),
         (trl(chosen=[turn("system", "a")]), "chosen", "holds a system turn"),
         (
-            trl(chosen=[{"role": "assistant", "content": None, "tool_calls": [CALL]}]),
-            "chosen[0].tool_calls",
-            "calls a tool",
+            trl(chosen=[{"role": "assistant", "content": None, "tool_calls": [{"id": "c"}]}]),
+            "chosen[0].tool_calls[0].name",
+            "is null",
         ),
         (openai(input=None), "input", "is missing"),
         (openai(input=[turn("user", "a")]), "input", "is a list without messages"),
         (openai(non_preferred_output=None), "non_preferred_output", "is missing"),
-        (openai(input={"messages": [], "tools": [CALL]}), "input.tools", "declares tools"),
+        (openai(input={"messages": [], "tools": 3}), "input.tools", "is a number, not a list"),
+        (trl(tools=3), "tools", "is a number, not a list of functions"),
+        (trl(tools="[{"), "tools", "is text that is not JSON"),
         (openai(input={"messages": []}), "input.messages", "holds no turn"),
         (openai(preferred_output=[]), "preferred_output", "holds no answer"),
         (
             openai(preferred_output=[turn("assistant", [{"type": "image_url"}])]),
-            "preferred_output[0].content[0]",
-            "is a part of type 'image_url'",
+            "turn 2",
+            "shows an image that is not given",
         ),
         (
             openai(preferred_output=[turn("assistant", [{"type": "text"}])]),
@@ -78,9 +78,9 @@ def says(role: str, value: Any) -> dict[str, Any]:
         (sharegpt(chosen=says("gpt", "")), "chosen", "is empty"),
         (sharegpt(chosen=says("human", "a")), "chosen", "begins with a turn by the user"),
         (
-            sharegpt(conversations=[says("human", "a"), says("function_call", "{}")]),
-            "conversations[1].from",
-            "calls a tool",
+            sharegpt(conversations=[says("human", "a"), says("function_call", "f()")]),
+            "conversations[1].value",
+            "is a call that is not JSON",
         ),
         (sharegpt(chosen=says("alien", "a")), "chosen.from", "is 'alien', a role"),
     ],

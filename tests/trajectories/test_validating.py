@@ -28,8 +28,8 @@ def test_a_good_file_is_ok_and_says_what_is_trained_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "no usable pair in 0 records; f.jsonl is empty"),
-        (b"nonsense", "no usable pair in 0 records; f.jsonl is not JSON"),
+        (b"", "no usable record in 0 records; f.jsonl is empty"),
+        (b"nonsense", "no usable record in 0 records; f.jsonl is not JSON"),
         (lines(trl(chosen="a", rejected="a")), "line 1, rejected: chosen and rejected are equal"),
     ],
 )
@@ -70,4 +70,4 @@ def test_a_file_that_alone_leaves_one_side_of_the_split_empty_is_said_to(tmp_pat
     assert not found.ok
     assert found.usable == 1
     assert "a run needs both" in found.reason
-    assert "other prompts" in found.remedy
+    assert "of other prompts" in found.remedy

@@ -51,7 +51,7 @@ def test_episodes_that_cannot_be_paired_are_of_no_use_to_a_pipeline_of_pairs(
     tmp_path: Path,
 ) -> None:
     content = lines(*(logged(n) for n in range(5)))
-    found = verdict(tmp_path, content, plays=False)
+    found = verdict(tmp_path, content, plays=False, learn_from="pairs")
     assert not found.ok
     assert "no two of 5 episodes are of one task" in found.reason
     assert "lower data.min_reward_gap" in found.remedy

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from training.algorithms.dpo import AnswerLogProbs
-from training.episodes.batching import Batch, groups_by_length, make_batch
-from training.episodes.encoding import EncodedPair
+from training.episodes.batching import Batch, groups_by_length, make_batch, make_rows
+from training.episodes.encoding import EncodedPair, Row
 from training.models.protocols import CausalModel
 
 if TYPE_CHECKING:
@@ -26,6 +26,18 @@ class Scores(NamedTuple):
 
     sums: AnswerLogProbs
     means: AnswerLogProbs
+
+
+class RowScores(NamedTuple):
+    """What a policy gives P rows, on the CPU.
+
+    Attributes:
+        sums: log-probabilities summed over each row's tokens to learn.
+        means: the same divided by the number of those tokens.
+    """
+
+    sums: Tensor
+    means: Tensor
 
 
 class Predictions(NamedTuple):
@@ -99,8 +111,18 @@ def answer_sums(values: Tensor, batch: Batch) -> AnswerLogProbs:
         values: [N], in the order of `batch.targets`.
         batch: of pairs, as `make_batch` lays them out.
     """
-    rows = values.new_zeros(2 * batch.pairs).index_add(0, batch.rows, values)
+    rows = row_sums(values, batch)
     return AnswerLogProbs(rows[: batch.pairs], rows[batch.pairs :])
+
+
+def row_sums(values: Tensor, batch: Batch) -> Tensor:
+    """[R] sums of a value a target over each row.
+
+    Args:
+        values: [N], in the order of `batch.targets`.
+        batch: of R rows.
+    """
+    return values.new_zeros(batch.ids.shape[0]).index_add(0, batch.rows, values)
 
 
 def score(
@@ -137,4 +159,32 @@ def score_groups(
         for side in (0, 1):
             result.sums[side][group] = sums[side].cpu()
             result.means[side][group] = (sums[side] / counts[side].clamp(min=1)).cpu()
+        yield result
+
+
+def score_rows(
+    model: CausalModel, rows: Sequence[Row], *, pad: int, device: str = "cpu"
+) -> Iterator[RowScores]:
+    """Score rows group by group of like length, as `score_groups` does pairs.
+
+    Args:
+        model: a causal language model with dropout off.
+        rows: what to score, at least one.
+        pad: id of the padding.
+        device: where the model is.
+
+    Yields:
+        The same growing result after each group; complete with the last.
+    """
+    import torch
+
+    result = RowScores(torch.zeros(len(rows)), torch.zeros(len(rows)))
+    for group in groups_by_length(rows):
+        batch = make_rows([rows[index] for index in group], pad=pad, device=device)
+        with torch.inference_mode():
+            values = token_logprobs(model, batch)
+            sums = row_sums(values, batch)
+            counts = row_sums(torch.ones_like(values), batch)
+        result.sums[group] = sums.cpu()
+        result.means[group] = (sums / counts.clamp(min=1)).cpu()
         yield result

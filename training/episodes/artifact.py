@@ -1,30 +1,77 @@
-"""The episodes artifact of dropped data: pairs and demonstrations, as canonical JSON Lines."""
+"""The episodes artifact of dropped data: shards of pairs and episodes, and what they are for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
 
 from contracts.artifact import ArtifactRef
+from contracts.errors import ContractBroken
+from contracts.model import Stored
 from training.checkpoints.folders import commit_folder
+from trajectories.labelling import Labelled
 from trajectories.learnable import Learnable
 from trajectories.pair import Pair
+from trajectories.shards import read_shards, write_shards
 from trajectories.trajectory import Trajectory
 
-TRAIN = "train.jsonl"
-HELD_OUT = "held_out.jsonl"
-DEMONSTRATIONS = "demonstrations.jsonl"
+TRAIN = "train"
+HELD_OUT = "held_out"
+DEMONSTRATIONS = "demonstrations"
+CONTENTS = "contents.json"
+_LABELS = ("good", "bad")
+
+
+class Contents(Stored):
+    """`contents.json`: what the shards beside it hold, and which of it is learnt from."""
+
+    kind: Literal["pairs", "labels", "episodes", "nothing"] = Field(
+        description="What a step of the recipe learns from that leaves it to the data."
+    )
+    why: str = Field(description="One sentence with numbers.")
+    train_pairs: int = Field(ge=0)
+    held_out_pairs: int = Field(ge=0)
+    demonstrations: int = Field(ge=0)
+    train_good: int = Field(ge=0)
+    train_bad: int = Field(ge=0)
+    held_out_good: int = Field(ge=0)
+    held_out_bad: int = Field(ge=0)
+
+    @classmethod
+    def of(cls, made: Learnable) -> Contents:
+        """Count what can be learnt."""
+        train = sum(one.good for one in made.labelled_training)
+        held_out = sum(one.good for one in made.labelled_held_out)
+        return cls(
+            kind=made.kind,
+            why=made.why,
+            train_pairs=len(made.training),
+            held_out_pairs=len(made.held_out),
+            demonstrations=len(made.demonstrations),
+            train_good=train,
+            train_bad=len(made.labelled_training) - train,
+            held_out_good=held_out,
+            held_out_bad=len(made.labelled_held_out) - held_out,
+        )
 
 
 def write_learnable(folder: Path, made: Learnable) -> None:
-    """Write the three files into an existing folder.
+    """Write shards and contents into an existing folder.
 
     Raises:
         OSError: the disk refuses.
     """
-    _write(folder / TRAIN, (pair.to_line() for pair in made.training))
-    _write(folder / HELD_OUT, (pair.to_line() for pair in made.held_out))
-    _write(folder / DEMONSTRATIONS, (one.to_line() for one in made.demonstrations))
+    write_shards(folder, TRAIN, made.training)
+    write_shards(folder, HELD_OUT, made.held_out)
+    write_shards(folder, DEMONSTRATIONS, made.demonstrations)
+    sides = {TRAIN: made.labelled_training, HELD_OUT: made.labelled_held_out}
+    for name, labelled in sides.items():
+        for label in _LABELS:
+            some = (one.trajectory for one in labelled if one.good == (label == "good"))
+            write_shards(folder, f"{name}_{label}", some)
+    (folder / CONTENTS).write_bytes(Contents.of(made).to_bytes())
 
 
 def write_episodes(target: Path, made: Learnable, *, run: str) -> ArtifactRef:
@@ -38,33 +85,58 @@ def write_episodes(target: Path, made: Learnable, *, run: str) -> ArtifactRef:
     )
 
 
-def read_pairs_of(folder: Path, name: str) -> list[Pair]:
-    """Read `TRAIN` or `HELD_OUT` of a verified episodes folder.
+def read_contents(folder: Path) -> Contents:
+    """Read what a verified episodes folder says of itself.
 
     Raises:
-        ContractBroken: a line is not a pair.
+        ContractBroken: it is not of this form.
     """
-    path = folder / name
-    with path.open("rb") as file:
-        return [
-            Pair.from_line(line, where=f"{path}:{number}") for number, line in enumerate(file, 1)
-        ]
+    path = folder / CONTENTS
+    try:
+        return Contents.from_bytes(path.read_bytes(), where=str(path))
+    except OSError as error:
+        raise ContractBroken(f"{path} cannot be read: {error}") from error
+
+
+def read_pairs_of(folder: Path, name: str) -> list[Pair]:
+    """Read the pairs `TRAIN` or `HELD_OUT` of a verified episodes folder.
+
+    Raises:
+        ContractBroken: a record is not a pair.
+    """
+    return [_pair(one, folder) for one in read_shards(folder, name)]
 
 
 def read_demonstrations(folder: Path) -> list[Trajectory]:
     """Read the demonstrations of a verified episodes folder.
 
     Raises:
-        ContractBroken: a line is not a trajectory.
+        ContractBroken: a record is not a trajectory.
     """
-    path = folder / DEMONSTRATIONS
-    with path.open("rb") as file:
-        return [
-            Trajectory.from_line(line, where=f"{path}:{number}")
-            for number, line in enumerate(file, 1)
-        ]
+    return [_trajectory(one, folder) for one in read_shards(folder, DEMONSTRATIONS)]
 
 
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    with path.open("wb") as file:
-        file.writelines(lines)
+def read_labelled(folder: Path, name: str) -> list[Labelled]:
+    """Read the good and bad episodes of `TRAIN` or `HELD_OUT`, in the order of their ids.
+
+    Raises:
+        ContractBroken: a record is not a trajectory.
+    """
+    labelled = [
+        Labelled(_trajectory(one, folder), label == "good")
+        for label in _LABELS
+        for one in read_shards(folder, f"{name}_{label}")
+    ]
+    return sorted(labelled, key=lambda one: one.trajectory.id)
+
+
+def _pair(record: Pair | Trajectory, folder: Path) -> Pair:
+    if not isinstance(record, Pair):
+        raise ContractBroken(f"{folder}: holds an episode where a pair was expected")
+    return record
+
+
+def _trajectory(record: Pair | Trajectory, folder: Path) -> Trajectory:
+    if not isinstance(record, Trajectory):
+        raise ContractBroken(f"{folder}: holds a pair where an episode was expected")
+    return record

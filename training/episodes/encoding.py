@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from training.episodes.rendering import Rendering, Segment
+from training.episodes.fitting import Answer, Exchange, Ids, Loss, Prompt, fit
+from training.episodes.rendering import Rendering, Segment, Stretch
 from training.models.protocols import Tokenizer
-from trajectories.pair import Message, Pair
+from trajectories.message import Message
+from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
 _Turns = tuple[Message, ...]
+_AT_ONCE = 4096
+"""Conversations whose texts are in memory side by side."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """Tokens after the prompt.
+class Conversation(NamedTuple):
+    """A prompt with answers to it, and the functions that may be called (JSON text)."""
 
-    Attributes:
-        ids: token ids.
-        learn: for each, whether the policy would sample it (1) or is given it (0).
-    """
-
-    ids: tuple[int, ...]
-    learn: tuple[int, ...]
+    prompt: _Turns
+    answers: tuple[_Turns, ...]
+    tools: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Row:
         learn: for each, whether it is one to learn (1) or not (0).
     """
 
-    ids: tuple[int, ...]
-    learn: tuple[int, ...]
+    ids: Ids
+    learn: Ids
 
     @property
     def length(self) -> int:
@@ -53,7 +53,7 @@ class Row:
 class EncodedPair:
     """A pair whose two branches share the prompt's ids exactly."""
 
-    prompt: tuple[int, ...]
+    prompt: Ids
     chosen: Answer
     rejected: Answer
 
@@ -74,47 +74,53 @@ class EncodedPair:
 
     def branch(self, answer: Answer) -> Row:
         """The prompt, and one of its answers."""
-        return Row(self.prompt + answer.ids, (0,) * len(self.prompt) + answer.learn)
+        return row_of(self.prompt, answer)
 
 
 @dataclass(frozen=True)
-class Truncations:
-    """How many pairs or episodes did not fit the context as they were."""
+class Encoded:
+    """A conversation as tokens, before anything is cut."""
 
-    prompts: int = 0
-    answers: int = 0
+    prompt: Prompt
+    answers: tuple[tuple[Exchange, ...], ...]
+
+
+def row_of(prompt: Ids, answer: Answer) -> Row:
+    """A prompt with its answer as one sequence."""
+    return Row(prompt + answer.ids, (0,) * len(prompt) + answer.learn)
 
 
 def encode_pairs(
     pairs: Sequence[Pair], tokenizer: Tokenizer, *, context: int
-) -> tuple[list[EncodedPair], Truncations]:
+) -> tuple[list[EncodedPair], Loss]:
     """Render, tokenise and fit pairs.
-
-    A pair over the context loses the oldest tokens of its prompt first. Only an answer that is
-    too long by itself is cut, at its end, and one token of the prompt always stays.
 
     Args:
         pairs: what to encode.
         tokenizer: with a chat template that renders a prompt as a prefix of what follows it.
         context: longest branch in tokens, at least 2.
 
+    Returns:
+        As many pairs, and what they lost to the context, see `fitting`.
+
     Raises:
         JobFailed: the chat template is not of that kind.
     """
-    conversations = [(pair.prompt, (pair.chosen, pair.rejected)) for pair in pairs]
-    encoded = []
-    cut_prompts = cut_answers = 0
-    for prompt, (chosen, rejected) in encode_answers(conversations, tokenizer):
-        made = fit(prompt, chosen, rejected, context=context)
-        cut_prompts += len(made.prompt) < len(prompt)
-        cut_answers += made.chosen != chosen or made.rejected != rejected
-        encoded.append(made)
-    return encoded, Truncations(cut_prompts, cut_answers)
+    conversations = [
+        Conversation(pair.prompt, (pair.chosen, pair.rejected), pair.tools) for pair in pairs
+    ]
+    made = []
+    loss = Loss()
+    for encoded in encode(conversations, tokenizer, context=context):
+        fitted = fit(encoded.prompt, encoded.answers, context=context)
+        made.append(EncodedPair(fitted.prompt, *fitted.answers))
+        loss += fitted.loss
+    return made, loss
 
 
 def encode_trajectories(
     trajectories: Sequence[Trajectory], tokenizer: Tokenizer, *, context: int
-) -> tuple[list[Row], Truncations]:
+) -> tuple[list[Row], Loss]:
     """Render, tokenise and fit episodes; what the assistant says in them is learnt.
 
     Args:
@@ -122,72 +128,88 @@ def encode_trajectories(
         tokenizer: see `encode_pairs`.
         context: longest row in tokens, at least 2.
 
+    Returns:
+        As many rows, and what they lost to the context, see `fitting`.
+
     Raises:
         JobFailed: the chat template changes earlier text when a message is added.
     """
-    conversations = [(one.opening, (one.play,)) for one in trajectories]
     rows = []
-    cut_prompts = cut_answers = 0
-    for prompt, (answer,) in encode_answers(conversations, tokenizer):
-        made = fit(prompt, answer, answer, context=context)
-        cut_prompts += len(made.prompt) < len(prompt)
-        cut_answers += made.chosen != answer
-        rows.append(made.branch(made.chosen))
-    return rows, Truncations(cut_prompts, cut_answers)
+    loss = Loss()
+    for encoded in encode(conversations_of(trajectories), tokenizer, context=context):
+        fitted = fit(encoded.prompt, encoded.answers, context=context)
+        rows.append(row_of(fitted.prompt, fitted.answers[0]))
+        loss += fitted.loss
+    return rows, loss
 
 
-def encode_answers(
-    conversations: Sequence[tuple[_Turns, tuple[_Turns, ...]]], tokenizer: Tokenizer
-) -> list[tuple[tuple[int, ...], list[Answer]]]:
+def conversations_of(trajectories: Sequence[Trajectory]) -> list[Conversation]:
+    """Episodes as an opening and one answer that is many turns long."""
+    return [Conversation(one.opening, (one.play,), one.tools) for one in trajectories]
+
+
+def encode(
+    conversations: Sequence[Conversation], tokenizer: Tokenizer, *, context: int
+) -> Iterator[Encoded]:
     """Token ids of prompts and of the answers to each, before anything is cut.
 
     Args:
         conversations: prompts, each with its answers.
         tokenizer: see `encode_pairs`.
+        context: longest branch; the prompt of a longer one is told apart into its turns.
+
+    Yields:
+        Each conversation, in the order given.
 
     Raises:
         JobFailed: the chat template changes earlier text when a message is added.
     """
-    rendering = Rendering(tokenizer)
-    prompts = [Segment(rendering.prompt(prompt), sampled=False) for prompt, _ in conversations]
-    segments = [
-        [rendering.segments(prompt, answer) for answer in answers]
-        for prompt, answers in conversations
+    for start in range(0, len(conversations), _AT_ONCE):
+        yield from _encode(conversations[start : start + _AT_ONCE], Rendering(tokenizer), context)
+
+
+def _encode(
+    conversations: Sequence[Conversation], rendering: Rendering, context: int
+) -> Iterator[Encoded]:
+    prompts = [rendering.prompt(one.prompt, one.tools) for one in conversations]
+    answers = [
+        [rendering.stretches(one.prompt, answer, one.tools) for answer in one.answers]
+        for one in conversations
     ]
     rendering.tokenise(prompts)
-    rendering.tokenise(piece for answers in segments for one in answers for piece in one)
-    end = tokenizer.eos_token_id
-    return [
-        (rendering.piece(prompt).ids, [_joined(one, rendering, end) for one in answers])
-        for prompt, answers in zip(prompts, segments, strict=True)
-    ]
+    rendering.tokenise(part for some in answers for one in some for part in _parts(one))
+    for one, prompt, some in zip(conversations, prompts, answers, strict=True):
+        made = tuple(_exchanges(stretches, rendering) for stretches in some)
+        whole = Prompt((), (), rendering.piece(prompt).ids)
+        longest = max(len(Answer.of(answer).ids) for answer in made)
+        if len(whole.last) + longest > context:
+            whole = _in_parts(one, rendering)
+        yield Encoded(whole, made)
 
 
-def fit(prompt: tuple[int, ...], chosen: Answer, rejected: Answer, *, context: int) -> EncodedPair:
-    """Cut a pair to the context: the prompt's start, and answers only when they must.
-
-    Args:
-        prompt: ids, at least one.
-        chosen: the preferred answer.
-        rejected: the other one.
-        context: longest branch in tokens, at least 2.
-    """
-    chosen, rejected = _head(chosen, context - 1), _head(rejected, context - 1)
-    room = context - max(len(chosen.ids), len(rejected.ids))
-    return EncodedPair(prompt[-room:], chosen, rejected)
+def _in_parts(one: Conversation, rendering: Rendering) -> Prompt:
+    system, turns, last = rendering.opening(one.prompt, one.tools)
+    rendering.tokenise([system, *turns, last])
+    older = tuple(rendering.piece(turn).ids for turn in turns)
+    return Prompt(rendering.piece(system).ids, older, rendering.piece(last).ids)
 
 
-def _head(answer: Answer, most: int) -> Answer:
-    return Answer(answer.ids[:most], answer.learn[:most])
+def _parts(stretches: Sequence[Stretch]) -> Iterator[Segment]:
+    for said, opening in stretches:
+        yield from (said, opening)
 
 
-def _joined(segments: list[Segment], rendering: Rendering, end: int | None) -> Answer:
-    ids: list[int] = []
-    learn: list[int] = []
-    for segment in segments:
-        piece = rendering.piece(segment)
-        ids += piece.ids
-        learn += [1] * piece.sampled + [0] * (len(piece.ids) - piece.sampled)
-    last = max((place for place, mark in enumerate(learn, 1) if mark), default=len(ids))
-    keep = last if end is not None else len(ids)
-    return Answer(tuple(ids[:keep]), tuple(learn[:keep]))
+def _exchanges(stretches: Sequence[Stretch], rendering: Rendering) -> tuple[Exchange, ...]:
+    """Turns of the policy that are learnt; what is said after the last of them is left out."""
+    made = []
+    given: list[int] = []
+    opening: Ids = ()
+    for said, opens in stretches:
+        piece = rendering.piece(said)
+        if piece.sampled:
+            made.append(Exchange(tuple(given), opening, piece.ids[: piece.sampled]))
+            given, opening = list(piece.ids[piece.sampled :]), rendering.piece(opens).ids
+        else:
+            given += [*opening, *piece.ids]
+            opening = rendering.piece(opens).ids
+    return tuple(made)

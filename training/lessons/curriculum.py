@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contracts.pipeline import Dpo, Ppo, Step
+from contracts.errors import ContractBroken
+from contracts.pipeline import Auto, Dpo, Kto, Ppo, Step
 from training.lessons.dpo_lesson import DpoLesson
+from training.lessons.kto_lesson import KtoLesson
 from training.lessons.lesson import Beginning, Classroom, Lesson
 from training.lessons.ppo_lesson import PpoLesson
 from training.lessons.sft_lesson import SftLesson
 
 
 def lesson_of(recipe: Step, room: Classroom, beginning: Beginning) -> Lesson:
-    """The lesson of a recipe's step."""
+    """The lesson of a recipe's step, its algorithm settled.
+
+    Raises:
+        ContractBroken: the step leaves its algorithm open.
+    """
     if isinstance(recipe, Dpo):
         return DpoLesson(room, beginning, recipe)
     if isinstance(recipe, Ppo):
         return PpoLesson(room, beginning, recipe)
+    if isinstance(recipe, Kto):
+        return KtoLesson(room, beginning, recipe)
+    if isinstance(recipe, Auto):
+        raise ContractBroken("a step of the recipe has not been given its algorithm")
     return SftLesson(room, beginning, recipe)
 
 

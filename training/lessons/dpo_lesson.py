@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from contracts.errors import DataUnusable
 from contracts.pipeline import Dpo
 from training.algorithms.descent import make_optimizer
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner
+from training.algorithms.logprobs import score_groups
 from training.episodes.artifact import HELD_OUT, TRAIN, read_pairs_of
+from training.episodes.cut_report import cut_figures, cut_words
 from training.episodes.encoding import EncodedPair, encode_pairs
 from training.episodes.order import batch_at
 from training.events import Event
 from training.lessons.held_out_look import HeldOutLook, looks_at
 from training.lessons.lesson import Beginning, Classroom, Lesson
 from training.lessons.reference import ReferenceCache
+from training.models.protocols import CausalModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class DpoLesson(Lesson):
@@ -38,10 +45,9 @@ class DpoLesson(Lesson):
         with room.watch.stage("data"):
             self._pairs, look = self._encode()
         with room.watch.stage("reference"):
-            cache = ReferenceCache(room, self.beginning)
-            parts = {"train": self._pairs, "held_out": look}
-            self._reference = yield from cache.get(parts, room.model if fresh else None)
-        self._look = HeldOutLook(look, self._reference["held_out"], room.pad, room.device)
+            seen = yield from self._refer(look, room.model if fresh else None)
+        self._reference = seen["train"]
+        self._look = HeldOutLook(look, seen["held_out"], room.pad, room.device)
         self.optimizer = make_optimizer(room.model.parameters())
         self._learner = DpoLearner(
             room.model, self.optimizer, self.recipe, room.pad, room.device, room.party
@@ -66,7 +72,7 @@ class DpoLesson(Lesson):
             batch_size=self.recipe.batch_size,
             seed=self.room.assignment.seed,
         )
-        reference = self._reference["train"]
+        reference = self._reference
         figures = self._learner.step(
             self.done,
             [self._pairs[index] for index in indices],
@@ -81,6 +87,30 @@ class DpoLesson(Lesson):
                 lambda: self._look.at(self.room.model, self.recipe)
             )
 
+    def _refer(
+        self, look: list[EncodedPair], model: CausalModel | None
+    ) -> Generator[Event, None, dict[str, AnswerLogProbs]]:
+        """What the policy that the lesson began from gives the pairs."""
+        room, parts = self.room, {"train": self._pairs, "held_out": look}
+
+        def scoring(policy: CausalModel) -> Iterator[dict[str, Tensor]]:
+            for name, pairs in parts.items():
+                yield _by_name(name, AnswerLogProbs(*_empty()))
+                for scores in score_groups(policy, pairs, pad=room.pad, device=room.device):
+                    yield _by_name(name, scores.sums)
+
+        ids = {
+            name: [[pair.prompt, pair.chosen.ids, pair.rejected.ids] for pair in pairs]
+            for name, pairs in parts.items()
+        }
+        cache = ReferenceCache(room, self.beginning)
+        what = f"{len(self._pairs) + len(look)} pairs"
+        kept = yield from cache.get(ids, scoring, model, what=what)
+        return {
+            name: AnswerLogProbs(*(kept[f"{name}/{side}"] for side in AnswerLogProbs._fields))
+            for name in parts
+        }
+
     def _encode(self) -> tuple[list[EncodedPair], list[EncodedPair]]:
         context = self.room.context
         encoded, cut = encode_pairs(
@@ -94,9 +124,18 @@ class DpoLesson(Lesson):
         self.counts = {
             "train_pairs": float(len(pairs)),
             "train_pairs_alike": float(len(encoded) - len(pairs)),
-            "train_prompts_cut": float(cut.prompts),
-            "train_answers_cut": float(cut.answers),
-        }
+        } | cut_figures(cut, "train_")
+        self.notes = cut_words(cut, "pairs", context=context)
         held_out = read_pairs_of(self.room.episodes, HELD_OUT)[: HeldOutLook.PAIRS]
         look, _ = encode_pairs(held_out, self.room.tokenizer, context=context)
         return pairs, look
+
+
+def _by_name(name: str, sums: AnswerLogProbs) -> dict[str, Tensor]:
+    return {f"{name}/{side}": getattr(sums, side) for side in AnswerLogProbs._fields}
+
+
+def _empty() -> tuple[Tensor, Tensor]:
+    import torch
+
+    return torch.zeros(0), torch.zeros(0)

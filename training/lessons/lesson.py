@@ -73,6 +73,7 @@ class Lesson(ABC):
         checkpoint_every: units between checkpoints.
         figures: the newest, all finite.
         counts: of what is learnt from.
+        notes: sentences about it that an operator should know.
         optimizer: over `parameters`, in their order.
     """
 
@@ -86,6 +87,7 @@ class Lesson(ABC):
         self.done = 0
         self.figures: dict[str, float] = {}
         self.counts: dict[str, float] = {}
+        self.notes: tuple[str, ...] = ()
 
     @property
     def finished(self) -> bool:

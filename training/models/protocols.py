@@ -34,6 +34,8 @@ class CausalModel(Protocol):
 class Tokenizer(Protocol):
     """A tokenizer with a chat template."""
 
+    all_special_tokens: list[str]
+    added_tokens_decoder: dict[int, Any]
     eos_token_id: int | None
     pad_token_id: int | None
     chat_template: str | None
@@ -46,8 +48,9 @@ class Tokenizer(Protocol):
 
     def apply_chat_template(  # noqa: D102
         self,
-        conversation: Sequence[dict[str, str]],
+        conversation: Sequence[dict[str, Any]],
         *,
+        tools: list[dict[str, Any]] | None = None,
         tokenize: bool,
         add_generation_prompt: bool,
     ) -> str: ...

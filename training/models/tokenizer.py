@@ -7,22 +7,35 @@ from typing import Any
 
 from training.models.protocols import Tokenizer
 from training.models.template import CHAT_TEMPLATE, END, PAD, SPECIAL_TOKENS
+from trajectories.message import Message
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
 
 def texts_of_episodes(trajectories: Iterable[Trajectory]) -> Iterator[str]:
-    """Every message of every episode."""
+    """Every text of every episode."""
     for one in trajectories:
-        for message in one.messages:
-            yield message.content
+        yield from _texts(one.messages, one.tools)
 
 
 def texts_of(pairs: Iterable[Pair]) -> Iterator[str]:
-    """Every message of every pair, a prompt once for each pair that has it."""
+    """Every text of every pair, a prompt once for each pair that has it."""
     for pair in pairs:
-        for message in (*pair.prompt, *pair.chosen, *pair.rejected):
+        yield from _texts((*pair.prompt, *pair.chosen, *pair.rejected), pair.tools)
+
+
+def _texts(messages: Iterable[Message], tools: str) -> Iterator[str]:
+    if tools:
+        yield tools
+    for message in messages:
+        if message.reasoning:
+            yield f"<think>{message.reasoning}</think>"
+        if message.content or not message.tool_calls:
             yield message.content
+        for call in message.tool_calls:
+            yield (
+                f'<tool_call>{{"name": "{call.name}", "arguments": {call.arguments}}}</tool_call>'
+            )
 
 
 def train_tokenizer(texts: Iterable[str], *, vocab_size: int, context: int) -> Tokenizer:

@@ -12,8 +12,9 @@ from training.environments.loading import load
 from training.episodes.artifact import write_episodes
 from training.events import Advance, Done, Event, Export, Inspected, Materials
 from training.objects import Objects
-from training.phases.dropped import Dropped, counts, require_enough
+from training.phases.dropped import Dropped
 from training.phases.drops import fetch_drops
+from training.phases.enough import counts, require_enough, why_nothing
 from training.phases.game_room import require_room
 from training.phases.playing import and_play
 from training.phases.version_zero import make_version_zero
@@ -71,8 +72,8 @@ def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None
     yield Inspected(tuple(dropped.reports))
     with watch.stage("pairing"):
         made = dropped.learnable(pipeline)
-    if not any(made):
-        return _nothing(dropped, watch)
+    if made.kind == "nothing":
+        return _nothing(dropped, made, watch)
     require_enough(made, pipeline)
     episodes = write_episodes(assignment.folder / "episodes", made, run=assignment.spec.run)
     start, exports = yield from _start(assignment, materials, made, watch)
@@ -83,14 +84,13 @@ def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None
         artifacts={"episodes": episodes, START: start},
         exports=exports,
         metrics=dropped.metrics() | counts(made),
+        notes=() if pipeline.environment else (made.why,),
         seconds=watch.seconds,
     )
 
 
-def _nothing(dropped: Dropped, watch: Stopwatch) -> Done:
-    note = "no dropped record is usable"
-    if dropped.trajectories:
-        note = "no two episodes of one task differ enough in their rewards to prefer one"
+def _nothing(dropped: Dropped, made: Learnable, watch: Stopwatch) -> Done:
+    note = why_nothing(dropped.trajectories, made)
     return Done(outcome="no_data", metrics=dropped.metrics(), notes=(note,), seconds=watch.seconds)
 
 
@@ -118,7 +118,9 @@ def _texts(made: Learnable) -> Iterator[str]:
 
     if made.demonstrations:
         return texts_of_episodes(made.demonstrations)
-    return texts_of(made.training)
+    if made.kind == "pairs" or not made.labelled_training:
+        return texts_of(made.training)
+    return texts_of_episodes(one.trajectory for one in made.labelled_training)
 
 
 def _earlier(assignment: Assignment) -> dict[str, ArtifactRef]:

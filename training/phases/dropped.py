@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import cast
 
-from contracts.errors import DataUnusable
+from contracts.errors import PermanentError
 from contracts.pipeline import Pipeline
 from contracts.result import ObjectReport
 from training.assignment import Assignment
 from training.events import Advance, Event, Materials
-from training.phases.drops import read_drop
+from training.phases.drops import (
+    ObjectRead,
+    objects_of,
+    problems_shown,
+    read_object,
+    why_unreadable,
+)
 from trajectories.learnable import Learnable, learnable
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
@@ -23,77 +30,67 @@ class Dropped:
     pairs: list[Pair] = field(default_factory=list)
     trajectories: list[Trajectory] = field(default_factory=list)
     reports: list[ObjectReport] = field(default_factory=list)
+    duplicates: int = 0
+    _seen: set[str] = field(default_factory=set)
+    _unreadable: list[PermanentError] = field(default_factory=list)
 
     def read(self, assignment: Assignment, materials: Materials) -> Iterator[Event]:
-        """Read drop after drop."""
-        drops = assignment.plan.drops
-        for number, drop in enumerate(drops, 1):
-            yield Advance("Reading drops", step=number - 1, steps=len(drops))
-            read = read_drop(drop, materials[drop.id], assignment.plan.pipeline.data)
-            self.pairs += read.pairs
-            self.trajectories += read.trajectories
+        """Read object after object; of equal records in several of them, the first is kept."""
+        objects = list(objects_of(assignment.plan))
+        shown = problems_shown(len(objects))
+        for number, one in enumerate(objects):
+            yield Advance("Reading drops", step=number, steps=len(objects))
+            path = materials[one.name]
+            reading = read_object(one, path, assignment.plan.pipeline.data, shown=shown)
+            read = yield from _said(reading, step=number, steps=len(objects))
+            self._keep(read.records)
             self.reports.append(read.report)
+            error = why_unreadable(path)
+            self._unreadable += [error] if error else []
+
+    def _keep(self, records: Iterable[Pair | Trajectory]) -> None:
+        for record in records:
+            if record.id in self._seen:
+                self.duplicates += 1
+                continue
+            self._seen.add(record.id)
+            if isinstance(record, Pair):
+                self.pairs.append(record)
+            else:
+                self.trajectories.append(record)
 
     def learnable(self, pipeline: Pipeline) -> Learnable:
-        """What of it the pipeline's rounds learn from."""
+        """What of it the pipeline's rounds learn from.
+
+        Raises:
+            DataUnusable, JobFailed: not one object could be read at all; why the first could not.
+        """
+        if self._unreadable and len(self._unreadable) == len(self.reports):
+            raise self._unreadable[0]
         return learnable(
             self.pairs,
             self.trajectories,
-            pipeline.data,
+            pipeline.learning_rules,
             plays=pipeline.environment is not None,
         )
 
     def metrics(self) -> dict[str, float]:
-        """Records over all drops."""
+        """Records over all drops; duplicates are usable ones that came more than once."""
         return {
             "records": float(sum(report.records for report in self.reports)),
             "usable": float(sum(report.usable for report in self.reports)),
             "rejected": float(sum(report.rejected for report in self.reports)),
+            "duplicates": float(self.duplicates),
         }
 
 
-def counts(made: Learnable) -> dict[str, float]:
-    """How much there is to learn from."""
-    figures = {
-        "train_pairs": float(len(made.training)),
-        "held_out_pairs": float(len(made.held_out)),
-        "distinct_pairs": float(len(made.training) + len(made.held_out)),
-    }
-    if made.demonstrations:
-        rewards = [one.reward for one in made.demonstrations]
-        figures["demonstrations"] = float(len(rewards))
-        figures["demonstrations_mean_reward"] = sum(rewards) / len(rewards)
-    return figures
-
-
-def require_enough(made: Learnable, pipeline: Pipeline) -> None:
-    """Make sure that every step of every round finds what it learns from.
-
-    Raises:
-        DataUnusable: one does not.
-    """
-    steps = {step.algorithm for round_ in pipeline.rounds for step in round_.optimize}
-    if "sft" in steps and not made.demonstrations:
-        raise DataUnusable(
-            "a round learns by sft, but no dropped episode is usable; drop episodes with their "
-            "reward, {task_id, reward, traj: [{role, content}, …]}"
-        )
-    if "dpo" not in steps or (made.training and made.held_out):
-        return
-    if pipeline.environment is None:
-        _refuse_few_pairs(made, pipeline.data.held_out_share)
-    raise DataUnusable(
-        f"a round learns by dpo, but {len(made.demonstrations)} episodes make only "
-        f"{len(made.training) + len(made.held_out)} pairs; drop several episodes a task whose "
-        f"rewards differ by {pipeline.data.min_reward_gap:g}, or lower data.min_reward_gap"
-    )
-
-
-def _refuse_few_pairs(made: Learnable, share: float) -> None:
-    lacking = "train on" if not made.training else "judge by"
-    needed = round(3 / min(share, 1 - share))
-    raise DataUnusable(
-        f"{len(made.training) + len(made.held_out)} usable pairs leave none to {lacking} when a "
-        f"share of {share:g} of the prompts is held out; drop at least {needed} pairs of "
-        "different prompts"
-    )
+def _said(
+    reading: Generator[int, None, ObjectRead], *, step: int, steps: int
+) -> Generator[Event, None, ObjectRead]:
+    """Turn what a reading says of itself into signs of life."""
+    while True:
+        try:
+            records = next(reading)
+        except StopIteration as end:
+            return cast(ObjectRead, end.value)
+        yield Advance("Reading drops", step=step, steps=steps, metrics={"records": float(records)})

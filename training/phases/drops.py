@@ -1,59 +1,158 @@
-"""The objects of a plan: exact versions, streamed to the workspace, read in full."""
+"""The objects of a plan: exact versions, brought to the workspace, read in full."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from contracts.errors import DataUnusable, JobFailed, PermanentError
+from contracts.limits import PROBLEMS_PER_RESULT_MAX, PROBLEMS_SHOWN_MAX
 from contracts.pipeline import DataRules
-from contracts.plan import PlannedDrop
+from contracts.plan import Plan
 from contracts.result import ObjectReport, Problem
 from training.assignment import Assignment
 from training.objects import Objects
 from trajectories.pair import Pair
-from trajectories.reading import Reading, read_file
+from trajectories.reading import Reader
 from trajectories.trajectory import Trajectory
 
+DOWNLOADS_AT_ONCE = 8
+SAID_EVERY = 5_000
+"""Records: a second or less of reading."""
+_UNREADABLE = ".unreadable"
+_REMEDIES: dict[type[PermanentError], str] = {
+    DataUnusable: "upload the file again; versions of uploads must not expire before their run",
+    JobFailed: "let the job's role read the file (its KMS key, its storage class), then upload "
+    "it again",
+}
 
-class DropRead(NamedTuple):
-    """The usable records of one drop, and what its uploader should know."""
 
-    pairs: tuple[Pair, ...]
-    trajectories: tuple[Trajectory, ...]
+class DropObject(NamedTuple):
+    """An object that is to be read.
+
+    Attributes:
+        name: under which the workspace knows it.
+        drop: whose it is.
+        key: in the bucket.
+        version_id: the exact version.
+    """
+
+    name: str
+    drop: str
+    key: str
+    version_id: str
+
+
+class ObjectRead(NamedTuple):
+    """The usable records of one object, and what its uploader should know."""
+
+    records: list[Pair | Trajectory]
     report: ObjectReport
 
 
-def fetch_drops(assignment: Assignment, objects: Objects, folder: Path) -> dict[str, Path]:
-    """Download every planned object version; the files by drop id.
+def objects_of(plan: Plan) -> Iterator[DropObject]:
+    """Every object of a plan, drop after drop; of a set, all its objects."""
+    for drop in plan.drops:
+        if drop.objects is None:
+            yield DropObject(drop.id, drop.id, drop.key, drop.version_id)
+        for number, one in enumerate(drop.objects or ()):
+            yield DropObject(f"{drop.id}-{number:05d}", drop.id, one.key, one.version_id)
 
-    Files are named by number, never by key: a key may hold anything.
+
+def fetch_drops(assignment: Assignment, objects: Objects, folder: Path) -> dict[str, Path]:
+    """Download every planned object version; the files by the objects' names.
+
+    Files are named by number, never by key: a key may hold anything. In the place of a version
+    that is gone or may not be read lies a file that says so: the others are read all the same.
 
     Raises:
-        DataUnusable: a version is gone.
+        ServiceUnavailable: S3 did not answer.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = {}
-    for number, drop in enumerate(assignment.plan.drops):
+
+    def fetch(numbered: tuple[int, DropObject]) -> tuple[str, Path]:
+        number, one = numbered
         path = folder / f"{number:05d}"
-        objects.download(drop.key, path, version_id=drop.version_id)
-        files[drop.id] = path
-    return files
+        try:
+            objects.download(one.key, path, version_id=one.version_id)
+        except (DataUnusable, JobFailed) as error:
+            path = path.with_suffix(_UNREADABLE)
+            path.write_text(json.dumps([type(error).__name__, str(error)]), encoding="utf-8")
+        return one.name, path
+
+    with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+        return dict(pool.map(fetch, enumerate(objects_of(assignment.plan))))
 
 
-def read_drop(drop: PlannedDrop, path: Path, rules: DataRules) -> DropRead:
-    """Read one drop.
+def why_unreadable(path: Path) -> PermanentError | None:
+    """Why an object could not be brought; None when it was."""
+    if path.suffix != _UNREADABLE:
+        return None
+    name, cause = json.loads(path.read_text(encoding="utf-8"))
+    found = next(kind for kind in _REMEDIES if kind.__name__ == name)
+    return found(cause)
+
+
+def read_object(
+    one: DropObject, path: Path, rules: DataRules, *, shown: int
+) -> Generator[int, None, ObjectRead]:
+    """Read one object, saying now and then how many records of it are read.
 
     A file whose share of bad records is over the pipeline's limit gives nothing at all.
+
+    Args:
+        one: the object.
+        path: its file.
+        rules: the pipeline's.
+        shown: most problems that the report shows; it counts all.
     """
-    reading = read_file(path, name=drop.key, format=rules.format)
-    report = reading.report(drop=drop.id, key=drop.key, version_id=drop.version_id)
-    share = reading.rejected / reading.records if reading.records else 0.0
-    if share <= rules.max_bad_share:
-        return DropRead(reading.pairs, reading.trajectories, report)
-    return DropRead((), (), report.model_copy(update=_refused_whole(reading, share, rules)))
+    error = why_unreadable(path)
+    if error is not None:
+        return ObjectRead([], _unread(one, error))
+    reader = Reader(path, name=one.key, format=rules.format)
+    records = []
+    for record in reader:
+        records.append(record)
+        if not len(records) % SAID_EVERY:
+            yield reader.records
+    report = reader.report(drop=one.drop, key=one.key, version_id=one.version_id)
+    share = report.rejected / report.records if report.records else 0.0
+    if share > rules.max_bad_share:
+        changes = _refused_whole(report, share, rules)
+        return ObjectRead([], _showing(report.model_copy(update=changes), shown))
+    return ObjectRead(records, _showing(report, shown))
 
 
-def _refused_whole(reading: Reading, share: float, rules: DataRules) -> dict[str, object]:
+def problems_shown(objects: int) -> int:
+    """How many problems each report may show, so that a result of many stays readable."""
+    return max(1, min(PROBLEMS_SHOWN_MAX, PROBLEMS_PER_RESULT_MAX // max(1, objects)))
+
+
+def _showing(report: ObjectReport, shown: int) -> ObjectReport:
+    return report.model_copy(update={"problems": report.problems[:shown]})
+
+
+def _unread(one: DropObject, error: PermanentError) -> ObjectReport:
+    remedy = _REMEDIES[type(error)]
+    problem = Problem(line=0, field="file", problem=str(error), remedy=remedy)
+    return ObjectReport(
+        drop=one.drop,
+        key=one.key,
+        version_id=one.version_id,
+        format="",
+        evidence="",
+        records=0,
+        usable=0,
+        rejected=0,
+        problems=(problem,),
+        problem_count=1,
+    )
+
+
+def _refused_whole(report: ObjectReport, share: float, rules: DataRules) -> dict[str, object]:
     problem = Problem(
         line=0,
         field="file",
@@ -62,7 +161,7 @@ def _refused_whole(reading: Reading, share: float, rules: DataRules) -> dict[str
     )
     return {
         "usable": 0,
-        "rejected": reading.records,
-        "problems": (problem, *reading.problems[: len(reading.problems) - 1]),
-        "problem_count": reading.problem_count + 1,
+        "rejected": report.records,
+        "problems": (problem, *report.problems[: PROBLEMS_SHOWN_MAX - 1]),
+        "problem_count": report.problem_count + 1,
     }

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from training.artifacts import bring
 from training.assignment import Assignment
+from training.episodes.artifact import read_contents
 from training.events import Event, Materials
 from training.objects import Objects
-from training.phases import evaluate_games, evaluate_pairs
+from training.phases import evaluate_games, evaluate_labels, evaluate_pairs
+from training.phases.measuring import metric_of
 
 
 def prepare(assignment: Assignment, objects: Objects) -> Materials:
@@ -31,9 +33,13 @@ def prepare(assignment: Assignment, objects: Objects) -> Materials:
 
 
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
-    """Judge both policies by games, where there is an environment, else by held-out pairs."""
-    environment = assignment.plan.pipeline.environment
-    if environment is None:
+    """Judge both policies by games, where there is an environment, else by what is held out."""
+    pipeline = assignment.plan.pipeline
+    if pipeline.environment is not None:
+        yield from evaluate_games.work(assignment, pipeline.environment, materials)
+        return
+    metric = metric_of(pipeline.gate, read_contents(materials["episodes"]))
+    if metric == "accuracy":
         yield from evaluate_pairs.work(assignment, materials)
     else:
-        yield from evaluate_games.work(assignment, environment, materials)
+        yield from evaluate_labels.work(assignment, materials, metric)

@@ -39,6 +39,7 @@ def _held_out(
     assignment: Assignment, materials: Materials
 ) -> tuple[list[EncodedPair], dict[str, float], int]:
     from training.episodes.artifact import HELD_OUT, read_pairs_of
+    from training.episodes.cut_report import cut_figures
     from training.episodes.encoding import encode_pairs
     from training.models.folders import load_tokenizer, pad_of
 
@@ -48,8 +49,7 @@ def _held_out(
         tokenizer,
         context=assignment.plan.pipeline.model.context,
     )
-    counts = {"prompts_cut": float(cut.prompts), "answers_cut": float(cut.answers)}
-    return pairs, counts, pad_of(tokenizer)
+    return pairs, cut_figures(cut), pad_of(tokenizer)
 
 
 def _score(

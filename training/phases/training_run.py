@@ -13,12 +13,14 @@ from training.algorithms.party import ALONE, Party
 from training.algorithms.state import TrainingState, refuse_unfinite
 from training.assignment import Assignment
 from training.checkpoints.series import Place
+from training.episodes.artifact import read_contents
 from training.events import Advance, Event, Materials
 from training.lessons.bookmarks import Bookmarks, restore
 from training.lessons.curriculum import lesson_of, units
 from training.lessons.curve import Curve, is_a_point
 from training.lessons.lesson import Classroom
 from training.lessons.play_look import PlayLook
+from training.lessons.settling import settle
 from training.models.folders import load_model, load_tokenizer, pad_of, save_policy
 from training.models.runtime import prepare_runtime
 from training.stopwatch import Stopwatch
@@ -30,6 +32,7 @@ class TrainingRun:
     """The state of one attempt's training.
 
     Attributes:
+        recipes: the round's steps, each with its algorithm.
         stopped: whether it ended early because it was asked to.
         resumed_from: the checkpoint that it went on from, in words.
         watch: where the time went.
@@ -43,19 +46,19 @@ class TrainingRun:
         self._party = party
         self._start: Path = materials["start"]
         self._episodes: Path = materials["episodes"]
+        round_ = assignment.plan.pipeline.rounds[assignment.spec.round - 1]
+        contents = read_contents(self._episodes)
+        settled = [settle(step, contents) for step in round_.optimize]
+        self.recipes: tuple[Step, ...] = tuple(one.step for one in settled)
+        self._notes = [one.why for one in settled if one.why]
         self._bookmarks = Bookmarks(assignment, self.recipes, self._start, party)
         self._number = 0
         self._earlier: dict[str, float] = {}
 
     @property
-    def recipes(self) -> tuple[Step, ...]:
-        """The round's steps."""
-        return self._assignment.plan.pipeline.rounds[self._assignment.spec.round - 1].optimize
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What an operator should know."""
-        return tuple(self._bookmarks.notes)
+        return tuple(dict.fromkeys([*self._notes, *self._lesson.notes, *self._bookmarks.notes]))
 
     @property
     def step(self) -> int:
@@ -136,6 +139,7 @@ class TrainingRun:
         name = self.recipes[self._number].algorithm
         figures = self._lesson.figures | self._lesson.counts
         self._earlier |= {f"{name}_{figure}": value for figure, value in figures.items()}
+        self._notes += self._lesson.notes
 
     def _go_on(self) -> Iterator[Event]:
         lesson = self._lesson

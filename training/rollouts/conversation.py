@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from contracts.errors import JobFailed
+from training.models.plain_text import PlainText
 from training.models.protocols import Tokenizer
 
 _ANSWER = "~answer~"
@@ -29,6 +30,7 @@ class Conversation:
             raise JobFailed("the tokenizer has no end token, so that no answer would ever end")
         self.end: int = tokenizer.eos_token_id
         self._tokenizer = tokenizer
+        self._plain = PlainText(tokenizer)
         self.text = lru_cache(_KEPT)(self._text)
         self.opening = lru_cache(_KEPT)(self._opening)
         self._between = lru_cache(_KEPT)(self._following)
@@ -70,9 +72,10 @@ class Conversation:
         return self._tokenizer.decode(list(said), skip_special_tokens=False)
 
     def _render(self, said: list[dict[str, str]]) -> str:
-        return self._tokenizer.apply_chat_template(said, tokenize=False, add_generation_prompt=True)
+        guarded = self._plain.guard_all(said)
+        return self._tokenizer.apply_chat_template(
+            guarded, tokenize=False, add_generation_prompt=True
+        )
 
     def _ids(self, text: str) -> tuple[int, ...]:
-        return tuple(
-            self._tokenizer([text], add_special_tokens=False, verbose=False)["input_ids"][0]
-        )
+        return tuple(self._plain.encode([text])[0])

@@ -17,25 +17,27 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(wins: int, total: int) -> Interval:
+def wilson(wins: float, total: float) -> Interval:
     """Score interval of a share.
 
     Source: Wilson, J. Am. Stat. Assoc. 22 (1927), 209–212.
 
     Args:
-        wins: successes, within 0 … total.
+        wins: successes, within 0 … total; a fraction where trials were worth less than one.
         total: trials, at least one.
     """
     share = wins / total
     spread = 1 + Z**2 / total
     centre = (share + Z**2 / (2 * total)) / spread
     half = Z / spread * math.sqrt(share * (1 - share) / total + Z**2 / (4 * total**2))
-    low = 0.0 if wins == 0 else max(0.0, centre - half)
-    high = 1.0 if wins == total else min(1.0, centre + half)
+    low = 0.0 if wins <= 0 else max(0.0, centre - half)
+    high = 1.0 if wins >= total else min(1.0, centre + half)
     return Interval(share, low, high)
 
 
-def paired_difference(both: int, first_only: int, second_only: int, neither: int) -> Interval:
+def paired_difference(
+    both: float, first_only: float, second_only: float, neither: float
+) -> Interval:
     """Interval of (share of the first) − (share of the second), judged on the same cases.
 
     Source: Newcombe, Statistics in Medicine 17 (1998), 2635–2650, method 10: the Wilson bounds
@@ -74,7 +76,7 @@ def difference(first: Interval, second: Interval) -> Interval:
     return Interval(gap, gap - down, gap + up)
 
 
-def _correlation(both: int, first_only: int, second_only: int, neither: int) -> float:
+def _correlation(both: float, first_only: float, second_only: float, neither: float) -> float:
     total = both + first_only + second_only + neither
     product = (
         (both + first_only)
@@ -85,7 +87,7 @@ def _correlation(both: int, first_only: int, second_only: int, neither: int) -> 
     if product == 0:
         return 0.0
     numerator = both * neither - first_only * second_only
-    corrected = max(numerator - total / 2, 0.0) if numerator > 0 else float(numerator)
+    corrected = max(numerator - total / 2, 0.0) if numerator > 0 else numerator
     return corrected / math.sqrt(product)
 
 

@@ -24,3 +24,5 @@ class RecordFormat:
     """Whether a record looks like it; a record that does may still be faulty."""
     read: Callable[[Record], Pair | Trajectory]
     """Read one record; raises `RecordRefused`."""
+    noun: str = "conversation"
+    """What one record is called in a sentence."""

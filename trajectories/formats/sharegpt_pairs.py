@@ -6,13 +6,16 @@ with an optional `system` text.
 
 from __future__ import annotations
 
+from trajectories.conversations import system_of
 from trajectories.formats.record_format import Record, RecordFormat
-from trajectories.pair import Message, Pair
-from trajectories.pairing import Fields, make_pair
-from trajectories.refusal import kind, refuse
-from trajectories.turns import clean_text, read_answer, read_turns
+from trajectories.leftovers import Extras
+from trajectories.pair import Pair
+from trajectories.pairing import Fields, Sides, make_pair
+from trajectories.refusal import refuse
+from trajectories.turns import read_answer, read_turns
 
 _FIELDS = Fields("conversations", "chosen", "rejected")
+_KNOWN = frozenset({*_FIELDS, "system"})
 
 
 def _fits(record: Record) -> bool:
@@ -23,21 +26,13 @@ def _read(record: Record) -> Pair:
     for field in _FIELDS:
         if record.get(field) is None:
             refuse(field, "is missing", "give conversations, chosen and rejected")
-    return make_pair(
-        _system(record) + read_turns(record[_FIELDS.prompt], _FIELDS.prompt),
-        read_answer(record[_FIELDS.chosen], _FIELDS.chosen),
-        read_answer(record[_FIELDS.rejected], _FIELDS.rejected),
-        _FIELDS,
+    extras: Extras = {}
+    sides = Sides(
+        system_of(record) + read_turns(record[_FIELDS.prompt], _FIELDS.prompt, extras),
+        read_answer(record[_FIELDS.chosen], _FIELDS.chosen, extras),
+        read_answer(record[_FIELDS.rejected], _FIELDS.rejected, extras),
     )
-
-
-def _system(record: Record) -> tuple[Message, ...]:
-    system = record.get("system")
-    if system is None or system == "":
-        return ()
-    if not isinstance(system, str):
-        refuse("system", f"is {kind(system)}, not text", "write the system prompt as text")
-    return (Message(role="system", content=clean_text(system, "system")),)
+    return make_pair(record, sides, _FIELDS, _KNOWN, extras)
 
 
 FORMAT = RecordFormat(
@@ -45,4 +40,5 @@ FORMAT = RecordFormat(
     marks="conversations with chosen or rejected",
     fits=_fits,
     read=_read,
+    noun="pair",
 )

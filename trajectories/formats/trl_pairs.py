@@ -5,74 +5,70 @@ Without a `prompt`, lists of messages share it as their longest common beginning
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from trajectories.formats import hh_transcripts
 from trajectories.formats.record_format import Record, RecordFormat
-from trajectories.pair import Message, Pair
-from trajectories.pairing import Fields, make_pair
+from trajectories.leftovers import Extras
+from trajectories.message import Message
+from trajectories.pair import Pair
+from trajectories.pairing import Fields, Sides, Turns, make_pair, part
 from trajectories.refusal import refuse
-from trajectories.turns import clean_text, read_answer, read_turns
+from trajectories.text import clean_text
+from trajectories.turns import read_answer, read_turns
 
 _FIELDS = Fields("prompt", "chosen", "rejected")
-_Sides = tuple[Sequence[Message], Sequence[Message], Sequence[Message]]
+_KNOWN = frozenset(_FIELDS)
 
 
 def _fits(record: Record) -> bool:
     return (
-        _FIELDS.chosen in record or _FIELDS.rejected in record
-    ) and "conversations" not in record
+        (_FIELDS.chosen in record or _FIELDS.rejected in record)
+        and "conversations" not in record
+        and not hh_transcripts.FORMAT.fits(record)
+    )
 
 
 def _read(record: Record) -> Pair:
     for field in (_FIELDS.chosen, _FIELDS.rejected):
         if record.get(field) is None:
             refuse(field, "is missing", "give prompt, chosen and rejected")
-    chosen = read_answer(record[_FIELDS.chosen], _FIELDS.chosen)
-    rejected = read_answer(record[_FIELDS.rejected], _FIELDS.rejected)
+    extras: Extras = {}
+    chosen = read_answer(record[_FIELDS.chosen], _FIELDS.chosen, extras)
+    rejected = read_answer(record[_FIELDS.rejected], _FIELDS.rejected, extras)
     if record.get(_FIELDS.prompt) is None:
         sides = _implicit(record, chosen, rejected)
     else:
-        sides = _explicit(_prompt(record[_FIELDS.prompt]), chosen, rejected)
-    return make_pair(*sides, _FIELDS)
+        prompt = read_prompt(record[_FIELDS.prompt], _FIELDS.prompt, extras)
+        sides = _explicit(prompt, chosen, rejected)
+    return make_pair(record, sides, _FIELDS, _KNOWN, extras)
 
 
-def _prompt(value: object) -> tuple[Message, ...]:
+def read_prompt(value: object, field: str, extras: Extras) -> tuple[Message, ...]:
+    """Read a prompt: text is the user's.
+
+    Raises:
+        RecordRefused: something in it is not understood.
+    """
     if isinstance(value, str):
-        return (Message(role="user", content=clean_text(value, _FIELDS.prompt)),)
-    return read_turns(value, _FIELDS.prompt)
+        return (Message(role="user", content=clean_text(value, field)),)
+    return read_turns(value, field, extras)
 
 
-def _explicit(
-    prompt: Sequence[Message], chosen: Sequence[Message], rejected: Sequence[Message]
-) -> _Sides:
+def _explicit(prompt: Turns, chosen: Turns, rejected: Turns) -> Sides:
     """Many files repeat the prompt at the start of both answers; it counts once."""
     size = len(prompt)
     if prompt and tuple(chosen[:size]) == tuple(rejected[:size]) == tuple(prompt):
-        return prompt, chosen[size:], rejected[size:]
-    return prompt, chosen, rejected
+        return Sides(prompt, chosen[size:], rejected[size:])
+    return Sides(prompt, chosen, rejected)
 
 
-def _implicit(record: Record, chosen: Sequence[Message], rejected: Sequence[Message]) -> _Sides:
+def _implicit(record: Record, chosen: Turns, rejected: Turns) -> Sides:
     if isinstance(record[_FIELDS.chosen], str) or isinstance(record[_FIELDS.rejected], str):
         refuse(
             _FIELDS.prompt,
             "is missing, and the answers are plain text",
             "give prompt; only lists of messages can carry it within the answers",
         )
-    size = _common(chosen, rejected)
-    if size == len(chosen) == len(rejected):
-        # Equal to the last turn: leave that one to the answers, where it is refused by name.
-        size -= 1
-    return chosen[:size], chosen[size:], rejected[size:]
-
-
-def _common(left: Sequence[Message], right: Sequence[Message]) -> int:
-    size = 0
-    for mine, other in zip(left, right, strict=False):
-        if mine != other:
-            break
-        size += 1
-    return size
+    return part(chosen, rejected, _FIELDS)
 
 
 FORMAT = RecordFormat(
@@ -80,4 +76,5 @@ FORMAT = RecordFormat(
     marks="chosen or rejected, without conversations",
     fits=_fits,
     read=_read,
+    noun="pair",
 )

@@ -1,0 +1,199 @@
+"""Files of a folder that wait: told of, settled once, never forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from fakes import sets
+from fakes.sets import end, objects, plan_of, put, seal
+from fakes.world import World
+
+from contracts import layout
+from contracts.ledger import Unsealed
+from contracts.rejection import Rejection
+from lambdas.ledger.sets import Sets
+from lambdas.logic.reconcile_set import MISSING
+
+
+def test_an_overwritten_file_is_taken_as_it_is_when_planned_and_the_old_version_refused(
+    world: World,
+) -> None:
+    (old,) = put(world, "a.jsonl")
+    seal(world)
+    (new,) = put(world, "a.jsonl")
+    world.deliver_all()
+    assert objects(plan_of(world).drops[0]) == [("a.jsonl", new)]
+    key = layout.set_folder("tone", "day") + "a.jsonl"
+    left = world.set_object(key, old)
+    assert left is not None
+    assert left.status == "rejected"
+    assert (
+        "overwritten"
+        in Rejection.from_bytes(sets.report_on(world, key, old) or b"", where=key).reason
+    )
+
+
+def test_a_file_overwritten_after_planning_waits_for_the_next_seal(world: World) -> None:
+    put(world, "a.jsonl", "b.jsonl")
+    seal(world)
+    plan_of(world)
+    (new,) = put(world, "a.jsonl")
+    world.deliver_all()
+    end(world)
+    assert len(world.runs("tone")) == 1
+    assert seal(world).objects == 1
+    plan = plan_of(world)
+    assert objects(plan.drops[0]) == [("a.jsonl", new)]
+    assert len(sets.taken(world)) == 3
+
+
+def test_a_late_file_waits_and_after_the_limit_its_uploader_is_told_what_to_do(
+    world: World,
+) -> None:
+    put(world, "a.jsonl")
+    seal(world)
+    plan_of(world)
+    put(world, "late.jsonl")
+    world.deliver_all()
+    end(world)
+    world.clock.advance(3599)
+    world.sweep()
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+    world.clock.advance(2)
+    world.sweep()
+    body = sets.report_on(world, layout.seal("tone", "day"), MISSING)
+    assert body is not None
+    told = Rejection.from_bytes(body, where="told")
+    assert "1 file waits in incoming/tone/day/, put there after its _SUCCESS was taken" in (
+        told.reason
+    )
+    assert "put incoming/tone/day/_SUCCESS again" in told.remedy
+
+
+def test_a_seal_that_never_comes_is_told_once_and_may_still_come(world: World) -> None:
+    put(world, "a.jsonl", "b.jsonl")
+    world.deliver_all()
+    world.clock.advance(3601)
+    for _ in range(3):
+        world.sweep()
+    place = layout.rejection("tone", "day/_SUCCESS", MISSING)
+    assert len(world.objects.versions[place]) == 1
+    told = Rejection.from_bytes(world.objects.versions[place][0][1], where=place)
+    assert "2 files wait in incoming/tone/day/ for its _SUCCESS" in told.reason
+    assert told.refused_by == "sweep"
+    assert seal(world).objects == 2
+    assert len(objects(plan_of(world).drops[0])) == 2
+    world.sweep()
+    assert world.ledger.sets.unsealed_of("tone", limit=9) == []
+
+
+def test_the_limit_counts_from_the_newest_file(world: World) -> None:
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        put(world, name)
+        world.deliver_all()
+        world.clock.advance(3000)
+        world.sweep()
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+
+
+def test_a_seal_that_waits_at_a_paused_pipeline_is_not_missed(world: World) -> None:
+    world.upload("incoming/tone/first.jsonl")
+    world.deliver_all()
+    put(world, "a.jsonl")
+    seal(world)  # waits behind the run that was planned without it
+    world.clock.advance(4000)
+    world.sweep()
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+
+
+def test_sweep_looks_at_a_bounded_number_of_folders_a_turn(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdas.logic.reconcile.FOLDERS_PER_TURN", 3)
+    for number in range(8):
+        put(world, "a.jsonl", folder=f"day {number}")
+    world.deliver_all()
+    world.clock.advance(3601)
+    told = []
+    for _ in range(3):
+        world.sweep()
+        told.append(sum("/_SUCCESS@" in key for key in world.objects.versions))
+    assert told == [3, 6, 8]
+
+
+def test_what_a_plan_took_is_not_refused_as_overwritten_before_it_is_marked(world: World) -> None:
+    (planned,) = put(world, "a.jsonl")
+    drop = seal(world)
+    run = world.runs("tone")[0].run
+    world.faults.arm(2, "after")  # the plan is put and the seal marked, the file is not
+    world.graph.step(run)
+    assert world.faults.crashed
+    world.faults.disarm()
+    assert world.ledger.drops.get(drop.id).status == "planned"  # type: ignore[union-attr]
+    put(world, "a.jsonl")
+    world.deliver_all()
+    world.clock.advance(4000)
+    world.sweep()
+    world.graph.step(run)
+    taken = world.set_object(layout.set_folder("tone", "day") + "a.jsonl", planned)
+    assert taken is not None
+    assert (taken.status, taken.run) == ("planned", run)
+
+
+def test_a_crash_between_a_file_and_the_note_of_its_folder_is_mended_by_the_event_again(
+    world: World,
+) -> None:
+    put(world, "a.jsonl")
+    world.faults.arm(1, "after")
+    world.deliver_all()
+    assert world.faults.crashed
+    assert world.ledger.sets.unsealed_of("tone", limit=9) == []
+    world.deliver_all()
+    assert len(world.ledger.sets.unsealed_of("tone", limit=9)) == 1
+
+
+def test_a_file_that_arrives_while_its_folder_is_forgotten_is_looked_after(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(world, "a.jsonl")
+    seal(world)
+    plan_of(world)
+    forget = Sets.forget
+
+    def forget_late(self: Sets, folder: Unsealed) -> None:
+        monkeypatch.setattr(Sets, "forget", forget)
+        put(world, "b.jsonl")
+        world.deliver_all()  # notes the folder, which is noted already
+        forget(self, folder)
+
+    monkeypatch.setattr(Sets, "forget", forget_late)
+    world.sweep()
+    assert [it.folder for it in world.ledger.sets.unsealed_of("tone", limit=9)] == ["day"]
+
+
+def test_what_became_of_a_file_is_decided_once(world: World) -> None:
+    (version,) = put(world, "a.jsonl")
+    world.deliver_all()
+    found = world.set_object(layout.set_folder("tone", "day") + "a.jsonl", version)
+    assert found is not None
+    refused = found.model_copy(update={"status": "rejected", "reason": "overwritten"})
+    taken = found.model_copy(update={"status": "planned", "run": "r260304-050607-abcdef"})
+    assert world.ledger.sets.mark("tone", "day", refused)
+    assert not world.ledger.sets.mark("tone", "day", taken)
+    assert world.ledger.sets.objects("tone", "day")[found.id].status == "rejected"
+
+
+def test_thousands_of_overwritten_files_are_settled_turn_by_turn_before_anybody_is_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdas.logic.settle_set.SETTLED_AT_ONCE", 4)
+    for _ in range(11):
+        put(world, "a.jsonl")
+    world.deliver_all()
+    world.clock.advance(3601)
+    left = []
+    for _ in range(3):
+        assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+        world.sweep()
+        left.append(sum(it.status == "unsealed" for it in sets.known(world).values()))
+    assert left == [7, 3, 1]
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is not None

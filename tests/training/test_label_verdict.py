@@ -1,0 +1,168 @@
+"""Figures of labels: against counting by hand, and against what their intervals promise."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from contracts.errors import DataUnusable
+from contracts.pipeline import Gate
+from training.algorithms.logprobs import RowScores
+from training.episodes.artifact import Contents
+from training.phases.label_verdict import compare_labelled
+from training.phases.measuring import metric_of
+from training.statistics import comparisons
+from training.statistics.comparisons import compare_separation
+from training.statistics.means import student_mean, student_quantile
+
+
+def scores(*means: float) -> RowScores:
+    values = torch.tensor(means)
+    return RowScores(values * 3, values)
+
+
+def test_a_good_episode_wins_where_its_mean_is_higher_and_a_tie_is_not_a_win() -> None:
+    good = torch.tensor([True, True, False, False])
+    before = scores(-1.0, -3.0, -2.0, -1.0)
+    after = scores(-1.0, -1.5, -2.0, -4.0)
+    found = compare_labelled(before, after, good, "label_accuracy")
+    assert found["start_label_accuracy"] == 0.25
+    assert found["end_label_accuracy"] == 1.0
+    assert found["gain"] == 0.75
+    assert found["comparisons"] == 4
+    assert found["start_likelihood"] == -2.0
+    assert found["likelihood_gain"] == 0.75
+    assert found["gain_low"] < 0 < found["gain"] <= found["gain_high"]
+
+
+def test_the_likelihood_is_a_mean_over_good_episodes_with_students_interval() -> None:
+    good = torch.tensor([True, True, True, False])
+    before, after = scores(-3.0, -3.0, -3.0, -1.0), scores(-2.0, -1.0, -3.0, -9.0)
+    found = compare_labelled(before, after, good, "likelihood")
+    assert (found["start_likelihood"], found["end_likelihood"]) == (-3.0, -2.0)
+    half = 4.3027 / math.sqrt(3)
+    assert found["gain"] == pytest.approx(1.0)
+    assert found["gain_low"] == pytest.approx(1.0 - half, abs=1e-4)
+    assert found["gain_high"] == pytest.approx(1.0 + half, abs=1e-4)
+    assert found["held_out_good"] == 3
+    assert found["label_accuracy_gain"] == pytest.approx(1.0)
+
+
+def test_good_ones_alone_have_a_likelihood_and_no_label_accuracy() -> None:
+    found = compare_labelled(scores(-3, -2), scores(-2, -1), torch.ones(2).bool(), "likelihood")
+    assert "start_label_accuracy" not in found
+    assert found["gain"] == 1.0
+
+
+values = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=12, max_size=12)
+
+
+@given(values, values, st.integers(1, 11))
+def test_every_good_case_is_compared_with_every_bad_one(
+    first: list[float], second: list[float], goods: int
+) -> None:
+    good = torch.tensor([place < goods for place in range(12)])
+    before, after = torch.tensor(first), torch.tensor(second)
+    found = compare_separation(before, after, good)
+    for interval, some in ((found.before, first), (found.after, second)):
+        wins = sum(g > b for g in some[:goods] for b in some[goods:])
+        assert interval.value == pytest.approx(wins / (goods * (12 - goods)))
+        assert 0 <= interval.low <= interval.value + 1e-9
+        assert interval.value - 1e-9 <= interval.high <= 1
+    assert found.gain.value == pytest.approx(found.after.value - found.before.value)
+    assert found.gain.low <= found.gain.value + 1e-9
+    assert found.gain.value - 1e-9 <= found.gain.high
+
+
+def test_many_cases_are_compared_in_parts_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    torch.manual_seed(0)
+    before, after = torch.rand(40), torch.rand(40)
+    good = torch.arange(40) % 2 == 0
+    whole = compare_separation(before, after, good)
+    monkeypatch.setattr(comparisons, "_ROWS", 3)
+    assert compare_separation(before, after, good) == whole
+
+
+def test_the_intervals_of_a_separation_hold_the_truth_at_least_as_often_as_they_say() -> None:
+    """Two normal scores of which the second tells more: the true areas are Φ(d/√2)."""
+    draw = np.random.default_rng(1)
+    truth = [0.5 * (1 + math.erf(shift / 2)) for shift in (0.3, 1.2)]
+    held = 0
+    for _ in range(400):
+        labels = torch.tensor([True] * 12 + [False] * 30)
+        noise = draw.normal(size=(2, 42))
+        noise[1] = 0.6 * noise[0] + 0.8 * noise[1]
+        shifted = [noise[side] + labels.numpy() * (0.3, 1.2)[side] for side in (0, 1)]
+        before, after = (torch.from_numpy(one) for one in shifted)
+        gain = compare_separation(before, after, labels).gain
+        held += gain.low <= truth[1] - truth[0] <= gain.high
+    assert held / 400 >= 0.95
+
+
+def test_a_single_comparison_proves_nothing() -> None:
+    before, after, good = torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]), _first_good()
+    gain = compare_separation(before, after, good).gain
+    assert gain.value == 1.0
+    assert gain.low < 0
+
+
+def _first_good() -> Tensor:
+    return torch.tensor([True, False])
+
+
+@pytest.mark.parametrize(
+    ("freedom", "published"),
+    [(1, 12.7062), (4, 2.7764), (9, 2.2622), (10, 2.2281), (30, 2.0423), (1000, 1.9623)],
+)
+def test_students_quantiles_are_the_published_ones(freedom: int, published: float) -> None:
+    assert student_quantile(freedom) == pytest.approx(published, abs=6e-4)
+
+
+def test_students_interval_gives_the_textbook_bounds() -> None:
+    """Student's own table of sleep gained by ten patients (Biometrika 6, 1908, section IX)."""
+    found = student_mean([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
+    assert found.value == pytest.approx(1.58)
+    assert (found.low, found.high) == pytest.approx((0.70, 2.46), abs=5e-3)
+
+
+def contents(kind: str, **counts: int) -> Contents:
+    names = [name for name in Contents.model_fields if name not in {"kind", "why"}]
+    known = {name: counts.get(name, 0) for name in names if name != "schema_version"}
+    return Contents.model_validate({"kind": kind, "why": "because"} | known)
+
+
+@pytest.mark.parametrize(
+    ("made", "metric"),
+    [
+        (contents("pairs", held_out_pairs=9, held_out_good=9, held_out_bad=9), "accuracy"),
+        (contents("labels", held_out_pairs=1, held_out_good=3, held_out_bad=1), "label_accuracy"),
+        (contents("labels", held_out_good=2), "likelihood"),
+    ],
+)
+def test_an_open_gate_takes_the_best_metric_that_the_data_allow(
+    made: Contents, metric: str
+) -> None:
+    assert metric_of(Gate(), made) == metric
+
+
+@pytest.mark.parametrize(
+    ("metric", "made", "words"),
+    [
+        ("auto", contents("labels", held_out_good=1), "1 episodes are good and 0 bad, and 2 good"),
+        ("auto", contents("pairs"), "no pair is held out"),
+        ("accuracy", contents("labels", held_out_good=5), "gate.metric is accuracy, but no pair"),
+        ("label_accuracy", contents("labels", held_out_good=5), "one good and one bad are needed"),
+        ("likelihood", contents("labels", held_out_bad=5), "0 episodes are good and 5 bad"),
+    ],
+)
+def test_data_that_give_no_metric_are_refused_in_words(
+    metric: str, made: Contents, words: str
+) -> None:
+    with pytest.raises(DataUnusable, match=words):
+        metric_of(Gate.model_validate({"metric": metric}), made)

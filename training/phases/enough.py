@@ -1,0 +1,121 @@
+"""Whether what was dropped is enough for what a pipeline asks: counted, and refused in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from contracts.errors import DataUnusable
+from contracts.pipeline import Pipeline
+from training.episodes.artifact import Contents
+from training.lessons.settling import settle
+from training.phases.measuring import metric_of
+from trajectories.labelling import is_learnable
+from trajectories.learnable import Learnable
+from trajectories.trajectory import Trajectory
+
+
+def counts(made: Learnable) -> dict[str, float]:
+    """How much there is of what is learnt from: labels, or pairs and demonstrations."""
+    contents = Contents.of(made)
+    if made.kind == "labels":
+        names = ("train_good", "train_bad", "held_out_good", "held_out_bad")
+        return {name: float(getattr(contents, name)) for name in names}
+    figures = {
+        "train_pairs": float(contents.train_pairs),
+        "held_out_pairs": float(contents.held_out_pairs),
+        "distinct_pairs": float(contents.train_pairs + contents.held_out_pairs),
+    }
+    if made.demonstrations:
+        figures["demonstrations"] = float(len(made.demonstrations))
+    rewards = [one.reward for one in made.demonstrations if one.reward is not None]
+    if rewards:
+        figures["demonstrations_mean_reward"] = sum(rewards) / len(rewards)
+    return figures
+
+
+def why_nothing(trajectories: Sequence[Trajectory], made: Learnable) -> str:
+    """Why nothing can be learnt from what was dropped, in a sentence.
+
+    Args:
+        trajectories: all that are usable as records.
+        made: what can be learnt of them: nothing.
+    """
+    if not trajectories:
+        return "no dropped record is usable"
+    count = len(trajectories)
+    if not any(turn.role == "assistant" for one in trajectories for turn in one.messages):
+        return (
+            f"all {count} usable records are prompts without an answer, and there is nothing to "
+            "learn from a prompt alone; drop answers with a reward or a label"
+        )
+    if any(is_learnable(one) for one in trajectories):
+        return (
+            "no two episodes of one task differ enough in their rewards to prefer one; drop more "
+            "trials of a task, or let a round learn by kto, sft or auto, which take single episodes"
+        )
+    return (
+        f"in all {count} usable records the assistant's turns are marked not to be learnt from, "
+        f"or answer to images, which a policy of text cannot see ({made.why})"
+    )
+
+
+def require_enough(made: Learnable, pipeline: Pipeline) -> None:
+    """Make sure that every step of every round finds what it learns from, and the gate a measure.
+
+    Raises:
+        DataUnusable: one does not.
+    """
+    if pipeline.environment is not None:
+        _require_for_playing(made, pipeline)
+        return
+    contents = Contents.of(made)
+    if "dpo" in pipeline.algorithms and not (made.training and made.held_out):
+        _refuse_few_pairs(contents, pipeline)
+    steps = {
+        settle(step, contents).step.algorithm for one in pipeline.rounds for step in one.optimize
+    }
+    if "dpo" in steps and not made.training:
+        _refuse_few_pairs(contents, pipeline)
+    good, bad = contents.train_good, contents.train_bad
+    if "kto" in steps and not (good and bad):
+        raise DataUnusable(
+            f"a round learns by kto, which needs good and bad episodes, but of those to train on "
+            f"{good} are good and {bad} bad; drop both kinds, or change data.good_reward "
+            f"({pipeline.data.good_reward:g})"
+        )
+    if "sft" in steps and not good:
+        raise DataUnusable(
+            f"a round learns by sft, but none of {bad} episodes to train on is good; drop good "
+            f"ones, or lower data.good_reward ({pipeline.data.good_reward:g})"
+        )
+    metric_of(pipeline.gate, contents)
+
+
+def _require_for_playing(made: Learnable, pipeline: Pipeline) -> None:
+    steps = pipeline.algorithms
+    if "sft" in steps and not made.demonstrations:
+        raise DataUnusable(
+            "a round learns by sft, but no dropped episode is usable; drop episodes with their "
+            "reward, {task_id, reward, traj: [{role, content}, …]}"
+        )
+    if "dpo" in steps and not (made.training and made.held_out):
+        raise DataUnusable(
+            f"a round learns by dpo, but {len(made.demonstrations)} episodes make only "
+            f"{len(made.training) + len(made.held_out)} pairs; drop several episodes a task whose "
+            f"rewards differ by {pipeline.data.min_reward_gap:g}, or lower data.min_reward_gap"
+        )
+
+
+def _refuse_few_pairs(contents: Contents, pipeline: Pipeline) -> None:
+    share = pipeline.data.held_out_share
+    lacking = "train on" if not contents.train_pairs else "judge by"
+    needed = round(3 / min(share, 1 - share))
+    labels = contents.train_good + contents.train_bad
+    other = (
+        ", or let a round learn by kto, sft or auto, which take single episodes" if labels else ""
+    )
+    raise DataUnusable(
+        f"{contents.train_pairs + contents.held_out_pairs} usable pairs leave none to {lacking} "
+        f"when a share of {share:g} of the tasks is held out, each as a whole; drop at least "
+        f"{needed} pairs of different tasks{other}"
+    )

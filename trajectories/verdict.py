@@ -1,0 +1,46 @@
+"""What `relay validate` says of a file."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from contracts.limits import PROBLEMS_SHOWN_MAX
+from contracts.model import Contract
+from contracts.result import Problem
+from trajectories.choosing import Kind
+
+
+class Labels(Contract):
+    """Answers that are known to be good or bad, distinct ones."""
+
+    good: int = Field(0, ge=0)
+    bad: int = Field(0, ge=0)
+    held_out: int = Field(0, ge=0, description="Of both, those kept from training.")
+
+
+class Verdict(Contract):
+    """Whether a file can be learnt from under a pipeline's rules, and what of it."""
+
+    ok: bool
+    reason: str = Field(description="One sentence; why not, when not ok.")
+    remedy: str = Field(description="Empty when ok.")
+    format: str
+    evidence: str
+    records: int = Field(ge=0)
+    usable: int = Field(ge=0)
+    rejected: int = Field(ge=0)
+    problems: tuple[Problem, ...] = Field(max_length=PROBLEMS_SHOWN_MAX)
+    problem_count: int = Field(ge=0)
+    kind: Kind = Field("nothing", description="What a step that may choose would learn from.")
+    why: str = Field("", description="One sentence: why that, with numbers.")
+    training: int = Field(0, ge=0, description="Pairs to train on.")
+    held_out: int = Field(0, ge=0, description="Pairs kept from training.")
+    demonstrations: int = Field(0, ge=0, description="Episodes to imitate, with an environment.")
+    labels: Labels = Labels()
+    judged: int = Field(
+        0, ge=0, description="Records that all of the former is of: the first, of a large file."
+    )
+    tokens: int = Field(0, ge=0, description="Of all usable records, estimated by their bytes.")
+    cut_share: float | None = Field(
+        None, description="Share of them longer than the model's context; None if not known."
+    )
