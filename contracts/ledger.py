@@ -93,7 +93,10 @@ class AttemptRecord(Item):
     status: AttemptStatus
     submitted_at: AwareDatetime
     start_limit_s: int
+    queue_limit_s: int = 43_200
     deadline: AwareDatetime
+    waiting: str = Field("", description="Why there is no progress yet, when last looked.")
+    queued_at: AwareDatetime | None = Field(None, description="When last seen in the queue.")
     progress: Progress | None = None
     output: PhaseOutput | None = None
     ended_at: AwareDatetime | None = None

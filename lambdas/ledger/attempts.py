@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts import ledger
 from contracts.ledger import AttemptRecord, AttemptStatus
+from contracts.limits import WAITING_MAX
 from contracts.names import AttemptKey, attempt_key
 from contracts.progress import Progress
 from contracts.result import PhaseOutput
@@ -87,6 +88,20 @@ class Attempts:
                     ":running": "RUNNING",
                     ":sequence": progress.sequence,
                 },
+            )
+        )
+
+    def note_waiting(self, record: AttemptRecord, why: str, *, queued_at: datetime | None) -> bool:
+        """Write down why an attempt has no progress yet; False when it has, or has ended."""
+        changes = {"waiting": why[:WAITING_MAX]}
+        if queued_at is not None:
+            changes["queued_at"] = queued_at.isoformat()
+        return self._table.write(
+            self._table.update(
+                _key(record),
+                set_=changes,
+                when="#status = :submitted AND attribute_not_exists(#progress)",
+                values={":submitted": "SUBMITTED"},
             )
         )
 

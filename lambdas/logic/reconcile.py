@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
+from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.reconcile_job import reconcile_job
+from lambdas.logic.reconcile_job import reconcile_job, reconcile_leftover
 from lambdas.logic.reconcile_pipeline import reconcile_pipeline
 
 PIPELINES_PER_TURN = 200
 JOBS_PER_TURN = 200
+LEFTOVERS_PER_TURN = 200
 
 
 class Turn(NamedTuple):
@@ -39,4 +42,14 @@ def reconcile(plane: ControlPlane) -> Turn:
     jobs = plane.ledger.attempts.possible_jobs(JOBS_PER_TURN)
     for key in jobs:
         attempt(f"job {key.job_name}", partial(reconcile_job, key, plane))
+    leftovers: list[AttemptKey] = []
+    attempt("the runner's jobs", lambda: leftovers.extend(_beside(jobs, plane)))
+    for key in leftovers:
+        attempt(f"leftover {key.job_name}", partial(reconcile_leftover, key, plane))
     return Turn(len(pipelines), len(jobs), tuple(failures))
+
+
+def _beside(jobs: Sequence[AttemptKey], plane: ControlPlane) -> Iterable[AttemptKey]:
+    """Jobs that the runner lists and the ledger did not, within bounds."""
+    listed = (key for key in plane.runner.list() if key not in jobs)
+    return islice(listed, LEFTOVERS_PER_TURN)

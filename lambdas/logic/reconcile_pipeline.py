@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from contracts import layout
 from contracts.ledger import AttemptRecord, PipelineRecord, RunRecord
+from contracts.limits import CAUSE_MAX, WAITING_MAX
+from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.close_run import close_run
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.hear_job import end_failed, hear_result
 from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
+from lambdas.ports import Look
 
 STARTING_GRACE_S = 300
 RING_AGAIN_AFTER_S = 60
@@ -52,26 +55,44 @@ def reconcile_attempt(attempt: AttemptRecord, plane: ControlPlane) -> None:
         return
     now = plane.clock.now()
     if seen.state == "ended":
-        end_failed(attempt, "JobCrashed", f"the job ended without a word ({seen.reason})", plane)
+        end_failed(attempt, seen.error, _without_a_word(key, seen, plane), plane)
     elif now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S):
         plane.runner.stop(key, "past its deadline")
         end_failed(attempt, "DeadlineExceeded", f"past its deadline {attempt.deadline}", plane)
     elif attempt.progress is None:
-        _wait_for_start(attempt, f"{seen.state}: {seen.reason}", plane)
+        _wait_for_start(attempt, seen, plane)
 
 
-def _wait_for_start(attempt: AttemptRecord, why: str, plane: ControlPlane) -> None:
-    waited = plane.clock.now() - attempt.submitted_at
-    if waited > timedelta(seconds=attempt.start_limit_s):
+def _without_a_word(key: AttemptKey, seen: Look, plane: ControlPlane) -> str:
+    words = plane.runner.last_words(key)
+    told = f"the job ended without a word ({seen.reason})"
+    return f"{told[: CAUSE_MAX - len(words) - 2]}; {words}" if words else told[:CAUSE_MAX]
+
+
+def _wait_for_start(attempt: AttemptRecord, seen: Look, plane: ControlPlane) -> None:
+    """Keep an attempt alive that waits, each wait for its own time: in the queue, and after it."""
+    now = plane.clock.now()
+    why = f"{seen.state}: {seen.reason}"
+    limit = _passed_limit(attempt, seen, now)
+    if limit is not None:
         plane.runner.stop(key_of(attempt), "not started within the limit")
-        end_failed(
-            attempt,
-            "JobNotStarted",
-            f"no progress within {attempt.start_limit_s} s ({why}); "
-            "raise patience.start_limit_s if that is usual here",
-            plane,
-        )
+        end_failed(attempt, "JobNotStarted", f"no progress within {limit} ({why})", plane)
         return
     plane.executions.heartbeat(attempt.token)
-    if waited > timedelta(seconds=RING_AGAIN_AFTER_S):
+    queued_at = now if seen.state == "queued" else None
+    if queued_at or why[:WAITING_MAX] != attempt.waiting:
+        plane.ledger.attempts.note_waiting(attempt, why, queued_at=queued_at)
+    if now - attempt.submitted_at > timedelta(seconds=RING_AGAIN_AFTER_S):
         plane.runner.ring(key_of(attempt))
+
+
+def _passed_limit(attempt: AttemptRecord, seen: Look, now: datetime) -> str | None:
+    """The limit that is over, with its remedy; the start is not counted while it queues."""
+    if seen.state == "queued":
+        limit_s, began, name = attempt.queue_limit_s, attempt.submitted_at, "queue_limit_s"
+    else:
+        limit_s, name = attempt.start_limit_s, "start_limit_s"
+        began = attempt.queued_at or attempt.submitted_at
+    if now - began <= timedelta(seconds=limit_s):
+        return None
+    return f"{limit_s} s; raise patience.{name} if that is usual here"
