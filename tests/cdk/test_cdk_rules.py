@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from combinations import CLUSTER
 from synthesis import APP, flags
 
 Machine = dict[str, Any]
@@ -41,8 +42,9 @@ def test_statelint_would_find_something(machine: Machine, tmp_path: Path) -> Non
     assert "Nowhere" in _run("statelint", str(file))
 
 
+@pytest.mark.parametrize("settings", [{}, CLUSTER], ids=["queue", "cluster"])
 def test_what_is_acknowledged_is_what_the_rule_packs_find(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: dict[str, str]
 ) -> None:
     from cdk import acknowledgements
 
@@ -50,9 +52,9 @@ def test_what_is_acknowledged_is_what_the_rule_packs_find(
     monkeypatch.setattr(
         acknowledgements,
         "acknowledge",
-        lambda stack: recorded.extend(acknowledgements.stays(stack)),
+        lambda *stacks: recorded.extend(acknowledgements.stays(*stacks)),
     )
-    app = APP.build(flags(), str(tmp_path))
+    app = APP.build({**flags(), **settings}, str(tmp_path))
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
     report = json.loads((tmp_path / "validation-report.json").read_text())
@@ -66,12 +68,18 @@ def test_what_is_acknowledged_is_what_the_rule_packs_find(
     assert found == {(stays.finding, stays.where.node.path) for stays in recorded}
 
 
-def test_every_acknowledgement_has_a_reason_of_some_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize("settings", [{}, CLUSTER], ids=["queue", "cluster"])
+def test_every_acknowledgement_has_a_reason_of_some_words(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
     from aws_cdk import App
 
     from cdk.acknowledgements import stays
+    from cdk.cluster_access import ClusterAccess
     from cdk.settings import Settings
     from cdk.stack import ControlPlane
 
-    stack = ControlPlane(App(outdir=str(tmp_path)), Settings())
-    assert [found for found in stays(stack) if len(found.reason.split()) < 5] == []
+    app, told = App(outdir=str(tmp_path)), Settings.read(settings)
+    stack = ControlPlane(app, told)
+    access = ClusterAccess(app, told, stack) if told.on_a_cluster else None
+    assert [found for found in stays(stack, access) if len(found.reason.split()) < 5] == []
