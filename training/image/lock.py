@@ -26,7 +26,8 @@ HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 PYTHON = "3.11"
 # glibc 2.5 to 2.39; pip takes only tags that it is told of.
-PLATFORMS = tuple(f"manylinux_2_{minor}_x86_64" for minor in range(5, 40)) + (
+PLATFORMS = (
+    *(f"manylinux_2_{minor}_x86_64" for minor in range(5, 40)),
     "manylinux1_x86_64",
     "manylinux2010_x86_64",
     "manylinux2014_x86_64",
@@ -95,7 +96,8 @@ def cpu_torch(wheel: Path) -> Pin:
 
 def write(name: str, about: str, pins: Iterable[Pin]) -> None:
     """Write a lock beside this file."""
-    head = f"# {about}\n# Made by `python -m training.image.lock`; CPython {PYTHON}, Linux x86_64.\n"
+    made = f"Made by `python -m training.image.lock`; CPython {PYTHON}, Linux x86_64."
+    head = f"# {about}\n# {made}\n"
     (HERE / name).write_text(head + "".join(f"{pin}\n" for pin in pins))
 
 
