@@ -1,0 +1,147 @@
+"""What may become of a RayJob, each told in the order in which KubeRay lives it.
+
+A story yields how long it waits: seconds, or a question that is asked until it is answered yes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from fakes.kube_api.cluster_events import tell
+from fakes.kube_api.kuberay_play import KubeRayPlay
+from fakes.kube_api.refusals import Refused
+
+Pause = float | Callable[[], bool]
+Story = Callable[[KubeRayPlay], Iterator[Pause]]
+STATUS_CHECK_S = 300
+"""`RAYJOB_STATUS_CHECK_TIMEOUT_SECONDS`: how long the dashboard may be unreachable."""
+
+
+def _never() -> bool:
+    return False
+
+
+def _begin(play: KubeRayPlay) -> Iterator[Pause]:
+    play.initialise()
+    yield 0
+    play.start_pods()
+    yield 0
+    play.submit()
+
+
+def healthy(play: KubeRayPlay) -> Iterator[Pause]:
+    """Pods come, the job runs, and ends as its work says."""
+    yield from _begin(play)
+    yield lambda: play.work.outcome() is not None
+    play.finish(str(play.work.outcome()))
+
+
+def stopped(play: KubeRayPlay) -> Iterator[Pause]:
+    """Someone stops the Ray job by the dashboard: Complete, but no success."""
+    yield from _begin(play)
+    yield 0
+    play.work.stop()
+    play.finish("STOPPED")
+
+
+def image_pull_error(play: KubeRayPlay) -> Iterator[Pause]:
+    """The head's image is not there; KubeRay waits for ever."""
+    play.initialise()
+    yield 0
+    for pod in play.cluster_pods:
+        play.pods.cannot_pull(play.pods.schedule(pod), "ErrImagePull")
+    yield 1
+    for pod in play.cluster_pods:
+        play.pods.cannot_pull(pod)
+    yield _never
+
+
+def unschedulable(play: KubeRayPlay) -> Iterator[Pause]:
+    """No node has what the workers ask for; the head runs and waits."""
+    play.initialise()
+    yield 0
+    head, *workers = play.cluster_pods
+    for pod in workers or [head]:
+        limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
+        lacking = next((name for name in limits if "/" in name), "cpu")
+        play.pods.cannot_schedule(
+            pod,
+            f"0/4 nodes are available: 4 Insufficient {lacking}. preemption: 0/4 nodes are "
+            "available: 4 No preemption victims found for incoming pod.",
+        )
+    if workers:
+        play.pods.run(play.pods.schedule(head))
+    yield _never
+
+
+def out_of_memory(play: KubeRayPlay) -> Iterator[Pause]:
+    """A pod's container is killed for its memory, and the job fails with it."""
+    yield from _begin(play)
+    yield 0
+    play.work.stop()
+    play.say(
+        "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory"
+    )
+    play.pods.end(play.cluster_pods[-1], 137, "OOMKilled")
+    play.finish("FAILED")
+
+
+def head_lost(play: KubeRayPlay) -> Iterator[Pause]:
+    """The head's node goes; RayJob and Ray job are said to be running for ever after."""
+    yield from _begin(play)
+    yield 0
+    play.work.stop()
+    _lose_head(play)
+    yield _never
+
+
+def head_lost_and_noticed(play: KubeRayPlay) -> Iterator[Pause]:
+    """As above, but KubeRay gives up after its five minutes; the job's status stays RUNNING."""
+    yield from _begin(play)
+    yield 0
+    play.work.stop()
+    _lose_head(play)
+    yield STATUS_CHECK_S
+    play.give_up("JobStatusCheckTimeoutExceeded", "Job status check timeout exceeded")
+
+
+def deleted_by_hand(play: KubeRayPlay) -> Iterator[Pause]:
+    """Someone deletes the RayJob while it runs."""
+    yield from _begin(play)
+    yield 0
+    metadata = play.job["metadata"]
+    play.store.delete(play.store.kinds.of("rayjobs"), metadata["name"], play.namespace)
+
+
+def submission_failed(play: KubeRayPlay) -> Iterator[Pause]:
+    """The submitter used up its tries."""
+    play.initialise()
+    yield 0
+    play.start_pods()
+    play.give_up("SubmissionFailed", "Job submission has failed. Reason: BackoffLimitExceeded.")
+
+
+def after(seconds: float, story: Story) -> Story:
+    """The story, begun so much later: the operator was busy."""
+
+    def delayed(play: KubeRayPlay) -> Iterator[Pause]:
+        yield seconds
+        yield from story(play)
+
+    return delayed
+
+
+def _lose_head(play: KubeRayPlay) -> None:
+    head = play.head
+    tell(
+        play.store,
+        head,
+        "NodeNotReady",
+        "Node is not ready",
+        warning=True,
+        by="node-controller",
+    )
+    try:
+        play.store.delete(play.store.kinds.of("pods"), head["metadata"]["name"], play.namespace)
+    except Refused:
+        return
