@@ -78,6 +78,10 @@ class RunRecord(Item):
     drops: int = 0
     version: int | None = None
     uri: str | None = None
+    note: str = Field("", description="What happened to the cluster's machines meanwhile.")
+    patient_until: AwareDatetime | None = Field(
+        None, description="Until then neither silence nor a slow start fails the run."
+    )
 
 
 class AttemptRecord(Item):

@@ -23,6 +23,8 @@ RESULT_BYTES_MAX = 16 * 1024 * 1024
 """Largest result: a thousand objects of a collect, each with all the problems it may show."""
 CAUSE_MAX = 1_000
 """Characters of a failure's cause; Step Functions takes 32,768, a person reads a line."""
+NOTE_MAX = 300
+"""Characters of what happened to the machines of a run."""
 WAITING_MAX = 300
 """Characters of why a job waits."""
 STATE_OUTPUT_BYTES_MAX = 256 * 1024

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from contracts.ledger import PipelineRecord
 from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.reconcile_job import reconcile_job, reconcile_leftover
@@ -23,6 +24,8 @@ class Turn(NamedTuple):
     pipelines: int
     jobs: int
     failures: tuple[str, ...]
+    silent: int = 0
+    """Phases without progress for long."""
 
 
 def reconcile(plane: ControlPlane) -> Turn:
@@ -36,9 +39,14 @@ def reconcile(plane: ControlPlane) -> Turn:
             # Whatever is wrong with one, the others need their turn; the next turn looks again.
             failures.append(f"{what}: {type(error).__name__}: {error}")
 
+    silent: list[int] = []
+
+    def see_to(pipeline: PipelineRecord) -> None:
+        silent.append(reconcile_pipeline(pipeline, plane))
+
     pipelines = plane.ledger.pipelines.next_for_sweep(PIPELINES_PER_TURN)
     for pipeline in pipelines:
-        attempt(f"pipeline {pipeline.name}", partial(reconcile_pipeline, pipeline, plane))
+        attempt(f"pipeline {pipeline.name}", partial(see_to, pipeline))
     jobs = plane.ledger.attempts.possible_jobs(JOBS_PER_TURN)
     for key in jobs:
         attempt(f"job {key.job_name}", partial(reconcile_job, key, plane))
@@ -46,7 +54,7 @@ def reconcile(plane: ControlPlane) -> Turn:
     attempt("the runner's jobs", lambda: leftovers.extend(_beside(jobs, plane)))
     for key in leftovers:
         attempt(f"leftover {key.job_name}", partial(reconcile_leftover, key, plane))
-    return Turn(len(pipelines), len(jobs), tuple(failures))
+    return Turn(len(pipelines), len(jobs), tuple(failures), sum(silent))
 
 
 def _beside(jobs: Sequence[AttemptKey], plane: ControlPlane) -> Iterable[AttemptKey]:

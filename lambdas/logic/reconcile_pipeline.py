@@ -13,6 +13,7 @@ from lambdas.ledger.attempts import key_of
 from lambdas.logic.close_run import close_run
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.hear_job import end_failed, hear_result
+from lambdas.logic.silence import is_silent
 from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
 from lambdas.ports import Look
 
@@ -20,33 +21,48 @@ STARTING_GRACE_S = 300
 RING_AGAIN_AFTER_S = 60
 
 
-def reconcile_pipeline(pipeline: PipelineRecord, plane: ControlPlane) -> None:
-    """Start what waits, close what ended, keep alive what has not yet begun."""
+def reconcile_pipeline(pipeline: PipelineRecord, plane: ControlPlane) -> int:
+    """Start what waits, close what ended, keep alive what has not yet begun.
+
+    Returns:
+        How many phases are without progress for long.
+    """
     lease = plane.ledger.runs.lease(pipeline.name)
     run = None if lease is None else plane.ledger.runs.get(lease.run)
     if run is None or run.status == "STARTING":
         # An execution just started may not be shown yet, so a look at it waits a turn.
         ensure_run(pipeline.name, plane)
-        return
+        return 0
     state = plane.executions.describe(run.run)
     if state is None and _is_young(run, plane):
-        return
+        return 0
     if state is None or state.status != "RUNNING":
         close_run(run.run, state, plane)
-        return
-    for attempt in plane.ledger.attempts.of_run(run.run):
-        if attempt.status in {"SUBMITTED", "RUNNING"}:
-            reconcile_attempt(attempt, plane)
+        return 0
+    attempts = plane.ledger.attempts.of_run(run.run)
+    live = [attempt for attempt in attempts if attempt.status in {"SUBMITTED", "RUNNING"}]
+    now = plane.clock.now()
+    patient = run.patient_until is not None and now < run.patient_until
+    for attempt in live:
+        reconcile_attempt(attempt, plane, patient=patient)
+    return sum(is_silent(attempt, now) for attempt in live)
 
 
 def _is_young(run: RunRecord, plane: ControlPlane) -> bool:
     return plane.clock.now() < run.created_at + timedelta(seconds=STARTING_GRACE_S)
 
 
-def reconcile_attempt(attempt: AttemptRecord, plane: ControlPlane) -> None:
+def reconcile_attempt(
+    attempt: AttemptRecord, plane: ControlPlane, *, patient: bool = False
+) -> None:
     """Look for a result nobody told of, a silent end, a passed deadline, a slow start.
 
     A result is written before the job is marked as gone, so the mark is looked for first.
+
+    Args:
+        attempt: that is not known to have ended.
+        plane: everything outside.
+        patient: whether machines are being repaired, so that silence and a slow start are borne.
     """
     key = key_of(attempt)
     seen = plane.runner.look(key)
@@ -60,7 +76,9 @@ def reconcile_attempt(attempt: AttemptRecord, plane: ControlPlane) -> None:
         plane.runner.stop(key, "past its deadline")
         end_failed(attempt, "DeadlineExceeded", f"past its deadline {attempt.deadline}", plane)
     elif attempt.progress is None:
-        _wait_for_start(attempt, seen, plane)
+        _wait_for_start(attempt, seen, plane, patient=patient)
+    elif patient:
+        plane.executions.heartbeat(attempt.token)
 
 
 def _without_a_word(key: AttemptKey, seen: Look, plane: ControlPlane) -> str:
@@ -69,11 +87,13 @@ def _without_a_word(key: AttemptKey, seen: Look, plane: ControlPlane) -> str:
     return f"{told[: CAUSE_MAX - len(words) - 2]}; {words}" if words else told[:CAUSE_MAX]
 
 
-def _wait_for_start(attempt: AttemptRecord, seen: Look, plane: ControlPlane) -> None:
+def _wait_for_start(
+    attempt: AttemptRecord, seen: Look, plane: ControlPlane, *, patient: bool
+) -> None:
     """Keep an attempt alive that waits, each wait for its own time: in the queue, and after it."""
     now = plane.clock.now()
     why = f"{seen.state}: {seen.reason}"
-    limit = _passed_limit(attempt, seen, now)
+    limit = None if patient else _passed_limit(attempt, seen, now)
     if limit is not None:
         plane.runner.stop(key_of(attempt), "not started within the limit")
         end_failed(attempt, "JobNotStarted", f"no progress within {limit} ({why})", plane)

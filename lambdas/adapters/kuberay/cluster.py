@@ -16,6 +16,7 @@ Object = dict[str, Any]
 PAGE = 200
 PAGES_MAX = 10
 _FEW = 100
+_KUEUE_VERSIONS = ("v1beta1", "v1beta2")
 LOG_LINES = 40
 LOG_BYTES = 16 * 1024
 _ONLY_METADATA = (
@@ -30,7 +31,7 @@ class Cluster:
         self._api = api
         self._core = f"/api/v1/namespaces/{namespace}"
         self._rayjobs = f"/apis/ray.io/v1/namespaces/{namespace}/rayjobs"
-        self._workloads = f"/apis/kueue.x-k8s.io/v1beta1/namespaces/{namespace}/workloads"
+        self._kueue = [f"/apis/kueue.x-k8s.io/{v}/namespaces/{namespace}" for v in _KUEUE_VERSIONS]
 
     def create(self, rayjob: Object) -> bool:
         """Make a RayJob; False when its name is taken.
@@ -82,7 +83,12 @@ class Cluster:
 
     def workloads(self, uid: str) -> list[Object]:
         """What Kueue made of a RayJob; empty, too, where there is no Kueue."""
-        return self._listed(self._workloads, {"labelSelector": f"{KUEUE_JOB_UID}={uid}"})
+        selector = {"labelSelector": f"{KUEUE_JOB_UID}={uid}"}
+        for version in self._kueue:
+            found = self._listed(f"{version}/workloads", selector)
+            if found:
+                return found
+        return []
 
     def log(self, pod: str) -> str:
         """The end of a pod's log; empty when there is none."""
@@ -95,7 +101,7 @@ class Cluster:
         found = answer.status == HTTPStatus.OK
         return answer.body.decode("utf-8", "replace") if found else ""
 
-    def _listed(self, path: str, query: dict[str, str | int]) -> list[Object]:
+    def _listed(self, path: str, query: dict[str, str]) -> list[Object]:
         answer = self._api.call("GET", path, query={**query, "limit": _FEW})
         if answer.status == HTTPStatus.NOT_FOUND:
             return []

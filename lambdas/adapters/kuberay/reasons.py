@@ -19,6 +19,7 @@ _IMAGE = frozenset(
 )
 _NOT_TOLD = frozenset({"ContainerCreating", "PodInitializing"})
 _INSUFFICIENT = re.compile(r"Insufficient ([\w./-]+)")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINE_MAX = 200
 _ENDED = frozenset({"Succeeded", "Failed"})
 
@@ -82,7 +83,7 @@ def how_killed(pods: Sequence[Object]) -> str:
 def end_of_log(text: str, length: int) -> str:
     """The last lines of a log as one line of at most so many characters."""
     kept = ""
-    for line in reversed(text.splitlines()):
+    for line in reversed(_COLOUR.sub("", text).splitlines()):
         words = " ".join("".join(c if c.isprintable() else " " for c in line).split())
         if not any(c.isalnum() for c in words):
             continue
