@@ -67,7 +67,7 @@ def test_the_image_copies_only_what_jobs_import() -> None:
 
 
 def test_the_image_is_not_roots_and_gives_a_checkpoint_longer_than_rays_three_seconds() -> None:
-    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE)[-1] == "1000:100"
+    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.MULTILINE)[-1] == "1000:1000"
     wait = re.search(r"RAY_JOB_STOP_WAIT_TIME_S=(\d+)", DOCKERFILE)
     assert wait is not None
     assert int(wait[1]) > GRACE_S + _LAST_RESORT_S
