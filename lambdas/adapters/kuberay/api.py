@@ -84,8 +84,18 @@ class KubeApi:
         query: Mapping[str, str | int] | None = None,
         body: object = None,
         accept: str = "application/json",
+        once: bool = False,
     ) -> Answer:
         """Make a call, and again while its trouble may pass.
+
+        Args:
+            method: of HTTP.
+            path: below the endpoint.
+            query: parameters.
+            body: an object to send as JSON.
+            accept: which forms of an answer are taken.
+            once: for what nobody depends on, and what trouble of a node's own may answer: it is
+                not tried again, and its trouble says nothing of the API.
 
         Raises:
             ClusterRefused: this role may not, or is not known.
@@ -106,8 +116,9 @@ class KubeApi:
             found = self._try(request)
             if isinstance(found, Answer):
                 return found
-            if not patience.wait(tries, started_at, found.asked_wait_s):
-                patience.give_up()
+            if once or not patience.wait(tries, started_at, found.asked_wait_s):
+                if not once:
+                    patience.give_up()
                 raise ServiceUnavailable(f"{method} {path}: {found.what}"[:_MESSAGE_MAX])
         raise AssertionError("count() has no end")
 

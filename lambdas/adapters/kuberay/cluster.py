@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from contracts.errors import ServiceUnavailable
+from contracts.errors import JobInvalid, ServiceUnavailable
 from lambdas.adapters.kuberay.api import KubeApi
 from lambdas.adapters.kuberay.labels import BUCKET, JOB, KUEUE_JOB_UID
 
@@ -90,14 +90,18 @@ class Cluster:
                 return found
         return []
 
-    def log(self, pod: str) -> str:
-        """The end of a pod's log; empty when there is none."""
-        answer = self._api.call(
-            "GET",
-            f"{self._core}/pods/{quote(pod)}/log",
-            query={"tailLines": LOG_LINES, "limitBytes": LOG_BYTES},
-            accept="text/plain, application/json",
-        )
+    def log(self, pod: str, container: str) -> str:
+        """The end of a container's log; empty while it has not started, or its node is away."""
+        try:
+            answer = self._api.call(
+                "GET",
+                f"{self._core}/pods/{quote(pod)}/log",
+                query={"container": container, "tailLines": LOG_LINES, "limitBytes": LOG_BYTES},
+                accept="text/plain, application/json",
+                once=True,
+            )
+        except (JobInvalid, ServiceUnavailable):
+            return ""
         found = answer.status == HTTPStatus.OK
         return answer.body.decode("utf-8", "replace") if found else ""
 

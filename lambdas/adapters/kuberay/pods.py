@@ -16,8 +16,14 @@ USER = 1000
 _HEALTHY_NODE = {"sagemaker.amazonaws.com/node-health-status": "Schedulable"}
 _UNDISTURBED = {"karpenter.sh/do-not-disrupt": "true"}
 """A job ends with its head, and its work is one task of one worker: neither is moved."""
+_CONTAINERS = {HEAD: "ray-head", WORKER: "ray-worker", SUBMITTER: "ray-job-submitter"}
 _GPU = "nvidia.com/gpu"
 _SUBMITTER_SIZE = {"cpu": "250m", "memory": "1Gi"}
+
+
+def container_of(role: str) -> str:
+    """The name of the container that does a pod's work."""
+    return _CONTAINERS[role]
 
 
 def head(spec: JobSpec, settings: Settings) -> dict[str, Any]:
@@ -35,7 +41,7 @@ def worker(spec: JobSpec, settings: Settings, profile: HardwareProfile) -> dict[
 def submitter(spec: JobSpec, settings: Settings) -> dict[str, Any]:
     """The template of the pod that hands the job to Ray and prints the driver's log."""
     profile = settings.hardware_profiles.head
-    container = _container(settings, "ray-job-submitter", _SUBMITTER_SIZE)
+    container = _container(settings, container_of(SUBMITTER), _SUBMITTER_SIZE)
     pod = _pod(settings, profile, [container])
     return _template(spec, SUBMITTER, {**pod, "restartPolicy": "Never"})
 
@@ -48,7 +54,7 @@ def _ray_pod(
     *,
     lifecycle: dict[str, Any],
 ) -> dict[str, Any]:
-    container = _container(settings, f"ray-{role}", _size(profile)) | {
+    container = _container(settings, container_of(role), _size(profile)) | {
         "lifecycle": lifecycle,
         "env": [
             {"name": "AWS_REGION", "value": settings.aws_region},

@@ -18,7 +18,7 @@ _IMAGE = frozenset(
     }
 )
 _NOT_TOLD = frozenset({"ContainerCreating", "PodInitializing"})
-_INSUFFICIENT = re.compile(r"Insufficient ([\w./-]+)")
+_INSUFFICIENT = re.compile(r"Insufficient ([\w/-]+(?:\.[\w/-]+)*)")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINE_MAX = 200
 _ENDED = frozenset({"Succeeded", "Failed"})

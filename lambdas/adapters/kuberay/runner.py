@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from contracts import layout
-from contracts.errors import JobConflict, ServiceUnavailable
+from contracts.errors import JobConflict, PermanentError, RelayError, ServiceUnavailable
 from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.limits import CAUSE_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.names import AttemptKey
@@ -26,6 +26,7 @@ from lambdas.ports import Clock, Look, Objects
 from lambdas.settings import Settings
 
 WORDS_MAX = CAUSE_MAX // 2
+_ASIDE_MAX = 250
 
 
 class KubeRayRunner:
@@ -101,12 +102,12 @@ class KubeRayRunner:
         return tuple(key for key in found if key is not None)
 
     def last_words(self, key: AttemptKey) -> str:
-        """How the pods ended, and the end of the driver's log."""
+        """How the pods ended, and the end of the driver's log; whatever keeps them from us."""
         try:
             found = self._cluster.pods(key.job_name)
             told = [reasons.how_killed(found), self._end_of_log(found)]
-        except ServiceUnavailable:
-            return ""
+        except RelayError as error:
+            return f"its log cannot be read: {error}"[:_ASIDE_MAX]
         return "; ".join(part for part in told if part)
 
     def _is_done_with(self, spec: JobSpec) -> bool:
@@ -164,6 +165,13 @@ class KubeRayRunner:
         return Look("waiting", "its RayJob could not be made yet; the next turn tries again")
 
     def _why(self, found: dict[str, Any], seen: Look) -> str:
+        """Why it waits; lacking the right to see that is no reason to let the job die."""
+        try:
+            return self._told_why(found, seen)
+        except PermanentError as error:
+            return f"{seen.reason}; why cannot be read: {error}"[:_ASIDE_MAX]
+
+    def _told_why(self, found: dict[str, Any], seen: Look) -> str:
         if seen.state == "queued":
             return reasons.why_queued(self._cluster.workloads(found["metadata"].get("uid", "")))
         name = str(found["metadata"]["name"])
@@ -175,8 +183,10 @@ class KubeRayRunner:
     def _end_of_log(self, found: Sequence[dict[str, Any]]) -> str:
         by_role = {it["metadata"].get("labels", {}).get(ROLE): it for it in found}
         pod = by_role.get(pods.SUBMITTER) or by_role.get(pods.HEAD)
-        text = "" if pod is None else self._cluster.log(pod["metadata"]["name"])
-        end = reasons.end_of_log(text, WORDS_MAX)
+        if pod is None:
+            return ""
+        container = pods.container_of(pod["metadata"]["labels"][ROLE])
+        end = reasons.end_of_log(self._cluster.log(pod["metadata"]["name"], container), WORDS_MAX)
         return f"its log ends: {end}" if end else ""
 
     def _read(self, key: str) -> bytes | None:

@@ -120,13 +120,17 @@ def _words(found: Meaning, status: Status | None) -> str:
     if status is None:
         return _WORDS[found]
     if found == "not final yet":
-        return f"Ray says {status.job or 'nothing'}, KubeRay {status.deployment}"
+        return _line(f"Ray says {status.job or 'nothing'}, KubeRay {status.deployment}")
     shown = ": ".join(part for part in (status.reason, _first_line(status.message)) if part)
     if found == "starting" and not shown:
         shown = status.deployment or "KubeRay has not looked at it yet"
-    return f"{_WORDS[found]} ({shown})" if shown else _WORDS[found]
+    return _line(f"{_WORDS[found]} ({shown})" if shown else _WORDS[found])
 
 
 def _first_line(message: str) -> str:
     """Behind it there may be the end of a log, which is told apart."""
-    return " ".join(message.strip().partition("\n")[0].split())[:_LINE_MAX]
+    return message.strip().partition("\n")[0]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_LINE_MAX]

@@ -249,7 +249,7 @@ class MemoryCluster:
     def workloads(self, uid: str) -> list[dict[str, Any]]:
         return self.workloads_of.get(uid, [])
 
-    def log(self, pod: str) -> str:
+    def log(self, pod: str, container: str) -> str:
         return self.logs.get(pod, "")
 
     def show(self, name: str, **status: Any) -> None:

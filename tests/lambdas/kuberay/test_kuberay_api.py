@@ -363,7 +363,7 @@ def test_a_cluster_is_asked_in_its_namespace_only(connected: Connected, stub: St
     cluster.pods("x")
     cluster.events("x")
     cluster.workloads("uid")
-    cluster.log("x")
+    cluster.log("x", "ray-head")
     rayjobs = "/apis/ray.io/v1/namespaces/team-a/rayjobs"
     kueue = "/apis/kueue.x-k8s.io/{}/namespaces/team-a/workloads"
     found = [(asked.method, urlsplit(asked.target).path) for asked in stub.asked]
@@ -400,6 +400,18 @@ def test_what_is_not_there_is_nothing(connected: Connected, stub: StubApi) -> No
     assert cluster.get("x") is None
     cluster.delete("x")
     assert cluster.workloads("uid") == []
-    assert cluster.log("x") == ""
+    assert cluster.log("x", "ray-head") == ""
     with pytest.raises(ServiceUnavailable, match="is KubeRay installed"):
         cluster.create({})
+
+
+@pytest.mark.parametrize("code", [400, 500, 503])
+def test_a_log_that_cannot_be_had_is_empty_and_says_nothing_of_the_api(
+    connected: Connected, stub: StubApi, stopwatch: Stopwatch, code: int
+) -> None:
+    """400: the container has not started; 5xx: its node does not answer."""
+    cluster = Cluster(connected.api, "team-a")
+    stub.tell(status(code, "container is waiting to start"), Told(200))
+    assert cluster.log("x", "ray-head") == ""
+    assert stopwatch.slept == []
+    assert cluster.get("x") == {}

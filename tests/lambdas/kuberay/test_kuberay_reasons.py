@@ -95,8 +95,8 @@ def test_a_queued_job_says_what_it_waits_for(workloads: list[Any], says: str) ->
 
 
 UNFIT = (
-    "0/9 nodes are available: 2 Insufficient nvidia.com/gpu, 3 Insufficient cpu, "
-    "4 node(s) didn't match Pod's node affinity/selector."
+    "0/9 nodes are available: 3 Insufficient cpu, 2 Insufficient nvidia.com/gpu. "
+    "preemption: 0/9 nodes are available."
 )
 NO_NODE = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector."
 BACK_OFF = 'Back-off pulling image "registry/relay:1"'

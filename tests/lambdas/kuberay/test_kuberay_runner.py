@@ -10,7 +10,7 @@ from fakes.objects import FakeObjects
 from kuberay.conftest import MemoryCluster, job_spec, settings
 
 from contracts import layout
-from contracts.errors import JobConflict, PipelineInvalid
+from contracts.errors import ClusterRefused, JobConflict, PipelineInvalid
 from contracts.job import Claim, Exit, Stop
 from contracts.pipeline import Hardware
 from lambdas.adapters.kuberay.runner import KubeRayRunner
@@ -254,7 +254,7 @@ def test_the_last_words_are_how_it_was_killed_and_the_drivers_log(
     cluster.logs["pod-submitter"] = "x" * 10_000
     assert len(runner.last_words(KEY)) < 700
     cluster.is_down = True
-    assert runner.last_words(KEY) == ""
+    assert runner.last_words(KEY) == "its log cannot be read: nobody answers"
 
 
 def test_only_this_stacks_jobs_are_listed(
@@ -271,3 +271,21 @@ def test_only_this_stacks_jobs_are_listed(
     }
     assert len(cluster.rayjobs) == 3
     assert runner.list() == (KEY,)
+
+
+def test_lacking_the_right_to_see_why_a_job_waits_is_no_reason_to_let_it_die(
+    runner: KubeRayRunner, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_name: str) -> list[dict[str, Any]]:
+        raise ClusterRefused("events is forbidden")
+
+    runner.start(SPEC)
+    monkeypatch.setattr(cluster, "events", refuse)
+    monkeypatch.setattr(cluster, "workloads", refuse)
+    look = runner.look(KEY)
+    assert (look.state, look.reason) == (
+        "waiting",
+        "starting (KubeRay has not looked at it yet); why cannot be read: events is forbidden",
+    )
+    cluster.show(NAME, jobDeploymentStatus="Suspended")
+    assert runner.look(KEY).state == "queued"
