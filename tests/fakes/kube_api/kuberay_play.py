@@ -177,6 +177,15 @@ class KubeRayPlay:
             metadata = cluster["metadata"]
             self.store.delete(self.store.kinds.of("rayclusters"), metadata["name"], self.namespace)
 
+    def delete_submitter(self) -> None:
+        """The submitter's pod goes, as with a suspension or another try."""
+        pods, _ = self.store.list(self.store.kinds.of("pods"), self.namespace)
+        for pod in pods:
+            if pod["metadata"].get("labels", {}).get("job-name") == self._job["metadata"]["name"]:
+                name = pod["metadata"]["name"]
+                self.store.delete(self.store.kinds.of("pods"), name, self.namespace)
+        self._submitter = None
+
     def _owns(self, cluster: Object) -> bool:
         owners = cluster["metadata"].get("ownerReferences", [])
         return any(it["uid"] == self._job["metadata"]["uid"] for it in owners)

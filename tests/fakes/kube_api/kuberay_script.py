@@ -133,6 +133,7 @@ class KubeRay:
             play.work.stop()
             play.tell(jobDeploymentStatus="Suspending")
             play.delete_cluster()
+            play.delete_submitter()
         play.tell(
             jobDeploymentStatus="Suspended",
             jobId=None,
@@ -163,6 +164,7 @@ class KubeRay:
     def _begin_again(self, job: Object) -> None:
         play = self._play_of(job)
         play.delete_cluster()
+        play.delete_submitter()
         self._forget(job)
         play.tell(
             jobDeploymentStatus="",

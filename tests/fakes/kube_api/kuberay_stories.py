@@ -86,23 +86,21 @@ def out_of_memory(play: KubeRayPlay) -> Iterator[Pause]:
     play.finish("FAILED")
 
 
-def head_lost(play: KubeRayPlay) -> Iterator[Pause]:
-    """The head's node goes; RayJob and Ray job are said to be running for ever after."""
-    yield from _begin(play)
-    yield 0
-    play.work.stop()
-    _lose_head(play)
-    yield _never
+def head_lost(*, after_s: float = 0, noticed_after_s: float | None = STATUS_CHECK_S) -> Story:
+    """The head's node goes, and Ray's word stays RUNNING for ever after.
 
+    KubeRay gives up after a while, or, with None, takes RUNNING for an answer.
+    """
 
-def head_lost_and_noticed(play: KubeRayPlay) -> Iterator[Pause]:
-    """As above, but KubeRay gives up after its five minutes; the job's status stays RUNNING."""
-    yield from _begin(play)
-    yield 0
-    play.work.stop()
-    _lose_head(play)
-    yield STATUS_CHECK_S
-    play.give_up("JobStatusCheckTimeoutExceeded", "Job status check timeout exceeded")
+    def story(play: KubeRayPlay) -> Iterator[Pause]:
+        yield from _begin(play)
+        yield after_s
+        play.work.stop()
+        _lose_head(play)
+        yield _never if noticed_after_s is None else noticed_after_s
+        play.give_up("JobStatusCheckTimeoutExceeded", "Job status check timeout exceeded")
+
+    return story
 
 
 def deleted_by_hand(play: KubeRayPlay) -> Iterator[Pause]:
@@ -119,6 +117,16 @@ def submission_failed(play: KubeRayPlay) -> Iterator[Pause]:
     yield 0
     play.start_pods()
     play.give_up("SubmissionFailed", "Job submission has failed. Reason: BackoffLimitExceeded.")
+
+
+def not_valid(play: KubeRayPlay) -> Iterator[Pause]:
+    """An operator of another version does not like the RayJob's form."""
+    play.tell(
+        jobDeploymentStatus="ValidationFailed",
+        reason="ValidationFailed",
+        message="the RayJob spec is invalid: this operator knows no submitterConfig",
+    )
+    yield _never
 
 
 def after(seconds: float, story: Story) -> Story:

@@ -10,6 +10,7 @@ from fakes.kube_api.cluster_events import tell
 from fakes.kube_api.naming import random_suffix
 from fakes.kube_api.store import Object, Store
 
+SUBMITTER = "ray-job-submitter"
 NODE = "hyperpod-i-0123456789abcdef0"
 
 
@@ -44,26 +45,27 @@ class Pods:
     def make_submitter(self, job: Object, image_of: Object) -> Object:
         """The pod that runs `ray job submit`, and whose log is the job's."""
         name = job["metadata"]["name"]
-        container = {
-            "name": "ray-job-submitter",
-            "image": image_of["spec"]["containers"][0]["image"],
-            "command": ["/bin/bash", "-ce", "--"],
-            "args": [f"ray job submit -- {job['spec'].get('entrypoint', '')}"],
-        }
+        image = image_of["spec"]["containers"][0]["image"]
+        plain = {"restartPolicy": "Never", "containers": [{"name": SUBMITTER, "image": image}]}
+        template = copy.deepcopy(job["spec"].get("submitterPodTemplate", {"spec": plain}))
+        container = template["spec"]["containers"][0]
+        container.setdefault("command", ["/bin/bash", "-ce", "--"])
+        container.setdefault("args", [f"ray job submit -- {job['spec'].get('entrypoint', '')}"])
+        metadata = template.get("metadata", {})
         labels = {
+            **metadata.get("labels", {}),
             "job-name": name,
             "batch.kubernetes.io/job-name": name,
-            "ray.io/originated-from-cr-name": name,
-            "ray.io/originated-from-crd": "RayJob",
         }
-        spec = {"restartPolicy": "Never", "containers": [container]}
-        return self._make(f"{name}-{random_suffix()}", labels, {}, spec, job)
+        made_name = f"{name}-{random_suffix()}"
+        return self._make(made_name, labels, metadata.get("annotations", {}), template["spec"], job)
 
     def of_cluster(self, name: str) -> list[Object]:
+        """The pods of a RayCluster, the head's first."""
         items, _ = self._store.list(self._store.kinds.of("pods"), self._namespace)
-        return [
-            it for it in items if it["metadata"].get("labels", {}).get("ray.io/cluster") == name
-        ]
+        labels = [(it["metadata"].get("labels", {}), it) for it in items]
+        mine = [(told, it) for told, it in labels if told.get("ray.io/cluster") == name]
+        return [it for _, it in sorted(mine, key=lambda one: one[0]["ray.io/node-type"])]
 
     def schedule(self, pod: Object) -> Object:
         """Give the pod a node; its image is pulled."""

@@ -100,6 +100,8 @@ class _Http(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Headers and body go out apart; without this the second waits for an answer to the first.
+    disable_nagle_algorithm = True
     server_version = "fake-kube-apiserver"
     server: _Http
     _METHODS: ClassVar = ("GET", "POST", "PUT", "PATCH", "DELETE")
