@@ -99,7 +99,7 @@ class AttemptRecord(Item):
     start_limit_s: int
     queue_limit_s: int = 43_200
     deadline: AwareDatetime
-    waiting: str = Field("", description="Why there is no progress yet, when last looked.")
+    waiting: str = Field("", description="Why the job did not run, when last looked.")
     queued_at: AwareDatetime | None = Field(None, description="When last seen in the queue.")
     progress: Progress | None = None
     output: PhaseOutput | None = None

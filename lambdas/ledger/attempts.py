@@ -92,7 +92,7 @@ class Attempts:
         )
 
     def note_waiting(self, record: AttemptRecord, why: str, *, queued_at: datetime | None) -> bool:
-        """Write down why an attempt has no progress yet; False when it has, or has ended."""
+        """Write down why an attempt's job does not run; False when the attempt has ended."""
         changes = {"waiting": why[:WAITING_MAX]}
         if queued_at is not None:
             changes["queued_at"] = queued_at.isoformat()
@@ -100,8 +100,8 @@ class Attempts:
             self._table.update(
                 _key(record),
                 set_=changes,
-                when="#status = :submitted AND attribute_not_exists(#progress)",
-                values={":submitted": "SUBMITTED"},
+                when="#status IN (:submitted, :running)",
+                values={":submitted": "SUBMITTED", ":running": "RUNNING"},
             )
         )
 

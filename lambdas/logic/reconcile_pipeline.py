@@ -19,6 +19,8 @@ from lambdas.ports import Look
 
 STARTING_GRACE_S = 300
 RING_AGAIN_AFTER_S = 60
+_BEFORE_THE_START = frozenset({"queued", "waiting"})
+"""A job with progress comes back here when the cluster's queue took its room away."""
 
 
 def reconcile_pipeline(pipeline: PipelineRecord, plane: ControlPlane) -> int:
@@ -75,7 +77,7 @@ def reconcile_attempt(
     elif now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S):
         plane.runner.stop(key, "past its deadline")
         end_failed(attempt, "DeadlineExceeded", f"past its deadline {attempt.deadline}", plane)
-    elif attempt.progress is None:
+    elif attempt.progress is None or seen.state in _BEFORE_THE_START:
         _wait_for_start(attempt, seen, plane, patient=patient)
     elif patient:
         plane.executions.heartbeat(attempt.token)
@@ -108,11 +110,11 @@ def _wait_for_start(
 
 def _passed_limit(attempt: AttemptRecord, seen: Look, now: datetime) -> str | None:
     """The limit that is over, with its remedy; the start is not counted while it queues."""
-    if seen.state == "queued":
-        limit_s, began, name = attempt.queue_limit_s, attempt.submitted_at, "queue_limit_s"
-    else:
+    began = attempt.progress.at if attempt.progress else attempt.submitted_at
+    limit_s, name = attempt.queue_limit_s, "queue_limit_s"
+    if seen.state != "queued":
         limit_s, name = attempt.start_limit_s, "start_limit_s"
-        began = attempt.queued_at or attempt.submitted_at
+        began = max(began, attempt.queued_at or began)
     if now - began <= timedelta(seconds=limit_s):
         return None
     return f"{limit_s} s; raise patience.{name} if that is usual here"

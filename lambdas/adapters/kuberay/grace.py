@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-SAVING_S = 25
-"""The job's own grace of 20 s, and a little."""
+SAVING_S = 30
+"""The job's own grace of 20 s, its last resort 5 s later, and a little."""
 TERMINATION_GRACE_S = SAVING_S + 20
 RAY_STOP_WAIT = {"name": "RAY_JOB_STOP_WAIT_TIME_S", "value": str(SAVING_S)}
 """How long Ray waits between SIGTERM and SIGKILL when it is asked to stop a job."""

@@ -15,6 +15,7 @@ from contracts import layout
 from contracts.ledger import AttemptRecord
 from contracts.limits import CAUSE_MAX
 from contracts.names import AttemptKey
+from contracts.progress import Progress
 from lambdas.adapters.kuberay.runner import KubeRayRunner
 from lambdas.logic.reconcile_job import ENDING_GRACE_S, LEFTOVER_S
 
@@ -273,3 +274,30 @@ def test_a_refused_pipeline_fails_the_run_with_what_to_mend(
     assert "500 CPUs" in state.cause
     assert cluster.made == []
     assert world.objects.head(layout.plan(run)) is not None
+
+
+def test_a_job_whose_room_was_taken_away_queues_again_and_loses_no_attempt(
+    world: World, cluster: MemoryCluster, job: AttemptKey
+) -> None:
+    """Kueue preempts a running job: its cluster goes, and comes back when there is room."""
+    record = attempt(world, job)
+    told = Progress(
+        **job._asdict(), nonce=record.nonce, sequence=7, at=world.clock.now(), stage="Learning"
+    )
+    world.objects.put(layout.progress(job), told.to_bytes())
+    world.deliver_all()
+    assert attempt(world, job).status == "RUNNING"
+    cluster.show(job.job_name, jobDeploymentStatus="Suspended")
+    for _ in range(60):
+        world.clock.advance(60)
+        world.sweep()
+    assert attempt(world, job).waiting.startswith("queued: waiting for quota")
+    cluster.show(job.job_name, jobDeploymentStatus="Initializing")
+    world.clock.advance(PATIENCE.start_limit_s - 120)
+    world.sweep()
+    assert heartbeats(world, job) == 62
+    cluster.show(job.job_name, jobStatus="RUNNING", jobDeploymentStatus="Running")
+    world.clock.advance(PATIENCE.start_limit_s)
+    world.sweep()
+    assert attempt(world, job).status == "RUNNING"
+    assert heartbeats(world, job) == 62
