@@ -48,6 +48,9 @@ class ControlPlaneRound:
         yield from self._rules(resources)
         if not stack.lacking(self.outputs):
             yield from self._records()
+
+    def quotas(self) -> Iterator[Finding]:
+        """Whether the account may do as much as the stack is set up for; after `findings`."""
         yield quotas.concurrency(
             self._aws.ask("lambda", "get_account_settings"), self._calls_at_a_time
         )

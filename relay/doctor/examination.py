@@ -59,12 +59,14 @@ class Examination:
         yield from control.findings()
         if not control.deployed:
             return
+        if self._processes is not None:
+            for one in self._processes:
+                yield local.process(one.name, one.pid, one.answers, str(one.log))
+            return
+        yield from control.quotas()
         runner = control.settings.get("RUNNER", "")
         if runner == "kuberay":
             yield from self._cluster(control)
-        elif self._processes is not None:
-            for one in self._processes:
-                yield local.process(one.name, one.pid, one.answers, str(one.log))
         else:
             yield _nobody_knows(runner)
 

@@ -17,7 +17,7 @@ _PATH = "/opt/python/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def make(buildah: Buildah, root: Path, wheels: Path) -> str:
-    """Make it, unless it is there.
+    """Make it with the lock's Ray, unless it is there.
 
     Args:
         buildah: where to.
@@ -30,11 +30,13 @@ def make(buildah: Buildah, root: Path, wheels: Path) -> str:
     Raises:
         CannotCheck: Debian's packages can't be had, or the container refuses.
     """
+    ray = locked("ray", (Path(__file__).parent / "requirements.lock").read_text())
+    name = f"{NAME}:{ray}"
     if not (root / "etc" / "os-release").exists():
         _bootstrap(root)
-    if not buildah.ask("images", "--quiet", "--filter", f"reference={NAME}"):
-        _commit(buildah, root, wheels)
-    return f"{NAME}@{buildah.ask('images', '--format', '{{.Digest}}', NAME)}"
+    if not buildah.ask("images", "--quiet", "--filter", f"reference={name}"):
+        _commit(buildah, root, wheels, ray)
+    return f"{NAME}@{buildah.ask('images', '--format', '{{.Digest}}', name)}"
 
 
 def _bootstrap(root: Path) -> None:
@@ -45,12 +47,10 @@ def _bootstrap(root: Path) -> None:
         raise CannotCheck(f"debootstrap failed: {lines[-1]}")
 
 
-def _commit(buildah: Buildah, root: Path, wheels: Path) -> None:
-    lock = (Path(__file__).parent / "requirements.lock").read_text()
+def _commit(buildah: Buildah, root: Path, wheels: Path, ray: str) -> None:
     script = (
         "useradd --uid 1000 --gid 100 --create-home ray && python3 -m venv /opt/python && "
-        "pip install --quiet --no-index --no-deps --find-links /wheels "
-        f"ray=={locked('ray', lock)}"
+        f"pip install --quiet --no-index --no-deps --find-links /wheels ray=={ray}"
     )
     made = buildah.ask("from", "scratch")
     buildah.ask("add", "--quiet", made, str(root), "/")
@@ -58,4 +58,4 @@ def _commit(buildah: Buildah, root: Path, wheels: Path) -> None:
     volume = f"--volume={wheels}:/wheels:ro"
     buildah.ask("run", "--isolation", "chroot", volume, made, "--", "sh", "-c", script)
     buildah.ask("config", "--user", "ray", "--workingdir", "/home/ray", made)
-    buildah.ask("commit", "--quiet", "--rm", made, NAME)
+    buildah.ask("commit", "--quiet", "--rm", made, f"{NAME}:{ray}")
