@@ -83,7 +83,7 @@ def begin(runner: KubeRayRunner, fake: FakeCluster, story: Story) -> None:
         (stories.image_pull_error, "waiting", "can't be pulled for the"),
         (stories.unschedulable, "waiting", "no node for the"),
         (stories.out_of_memory, "ended", "AppFailed"),
-        (stories.head_lost, "running", "Ray says RUNNING"),
+        (stories.head_lost(after_s=0, noticed_after_s=None), "running", "Ray says RUNNING"),
         (stories.submission_failed, "ended", "SubmissionFailed"),
         (stories.deleted_by_hand, "ended", "deleted by hand"),
     ],
