@@ -61,6 +61,7 @@ def stays(stack: ControlPlane, access: ClusterAccess | None = None) -> Iterator[
     yield from _storage(stack)
     yield from _queues(stack)
     yield from _functions(stack)
+    yield from _alarms(stack)
     yield from _wildcards(stack, access)
 
 
@@ -106,6 +107,16 @@ def _functions(stack: ControlPlane) -> Iterator[Stays]:
             each.source,
             "Serverless-LambdaEventSourceMappingDestination",
             "SQS sources know no on-failure destination; the queue's dead letters are it",
+        )
+
+
+def _alarms(stack: ControlPlane) -> Iterator[Stays]:
+    if stack.alarms.topic is not None:
+        yield Stays(
+            stack.alarms.mail,
+            "Serverless-SNSRedrivePolicy",
+            "a letter that cannot be delivered tells of an alarm whose state the console shows "
+            "all the same; nobody would read a queue of such letters",
         )
 
 

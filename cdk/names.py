@@ -64,6 +64,11 @@ def bucket_arn_pattern(stack: Stack) -> str:
     return f"arn:{stack.partition}:s3:::{stack.stack_name.lower()}-*"
 
 
+def alarms_arn_pattern(stack: Stack) -> str:
+    """Pattern of the ARNs of the stack's alarms."""
+    return _colon_arn(stack, "cloudwatch", "alarm", f"{stack.stack_name}-*")
+
+
 def _colon_arn(stack: Stack, service: str, resource: str, name: str) -> str:
     return stack.format_arn(
         service=service,

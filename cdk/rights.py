@@ -26,13 +26,15 @@ Statements = list[iam.PolicyStatement]
 PLANS = f"{RUNS}*/plan.json"
 SPECS = f"{RUNS}*/job.json"
 CURRENT = f"{POLICIES}*/current.json"
+FORGET = "dynamodb:DeleteItem"
+CHECK = "dynamodb:ConditionCheckItem"
 
 
 def job_rights(bucket: s3.IBucket) -> Statements:
     """Read data, report, export; never decide what a run is or which policy is current."""
     return [
         *reads_objects(bucket, INCOMING, RUNS, POLICIES, PIPELINES, versions=True),
-        puts_objects(bucket, f"{RUNS}*", f"{POLICIES}*", sid="ReportAndExport", multipart=True),
+        puts_objects(bucket, f"{RUNS}*", f"{POLICIES}*", sid="ReportAndExport"),
         never_puts_objects(bucket, PLANS, SPECS, CURRENT, sid="NeverDecide"),
     ]
 
@@ -73,7 +75,7 @@ class Rights:
             receives(self.uploads, "ReceiveUploads"),
             *reads_objects(self.bucket, INCOMING, PIPELINES, versions=True),
             puts_objects(self.bucket, f"{REJECTED}*", sid="Refuse"),
-            keeps_ledger(self.table),
+            keeps_ledger(self.table, never=[FORGET]),
             self._start_runs(),
         ]
 
@@ -82,7 +84,7 @@ class Rights:
         return [
             *reads_objects(self.bucket, RUNS),
             puts_objects(self.bucket, f"{RUNS}*", sid="PutJobs"),
-            keeps_ledger(self.table),
+            keeps_ledger(self.table, never=[FORGET, CHECK]),
             *self.start_jobs,
             self._answer_phases("states:SendTaskSuccess"),
         ]

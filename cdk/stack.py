@@ -9,8 +9,10 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from cdk.cluster_jobs import ClusterJobs
+from cdk.components.alarms import Alarms, Watched
 from cdk.components.code_bundle import code_bundle
 from cdk.components.control_function import ControlFunction, Role, Shared, powertools
+from cdk.components.dashboard import Dashboard
 from cdk.components.ledger import Ledger
 from cdk.components.object_store import ObjectStore, bells
 from cdk.components.run_machine import RunMachine
@@ -62,6 +64,7 @@ class ControlPlane(Stack):
         self._make_functions()
         self._make_events()
         self.jobs.let_in(self.store.bucket)
+        self._make_watch()
         self._tell()
 
     def told(self, output: str) -> str:
@@ -147,6 +150,30 @@ class ControlPlane(Stack):
         RunStatusRule(self, "RunStatus", reports=self.reports)
         SweepSchedule(self, "SweepEvery", sweep=self.sweep.function, missed=self.missed_sweeps)
 
+    def _make_watch(self) -> None:
+        work = {"uploads": self.uploads, "reports": self.reports}
+        watched = Watched(
+            ends=self.ends,
+            queues={whose: one.queue for whose, one in work.items()},
+            runs=self.runs.machine,
+        )
+        self.alarms = Alarms(self, "Alarms", settings=self.settings, watched=watched)
+        functions = {
+            "intake": self.intake,
+            "submit": self.submit,
+            "report": self.report,
+            "decide": self.decide,
+            "sweep": self.sweep,
+        }
+        Dashboard(
+            self,
+            "Dashboard",
+            namespace=self.settings.name,
+            watched=watched,
+            functions={name: one.function for name, one in functions.items()},
+            alarms=self.alarms.all,
+        )
+
     def _tell(self) -> None:
         settings = self.settings
         told = {
@@ -174,6 +201,7 @@ class ControlPlane(Stack):
             "WORKSPACE_ROOT": settings.workspace_root,
             "PROGRESS_INTERVAL_S": f"{settings.progress_interval_s:g}",
             "RUNNER": settings.runner,
+            "POWERTOOLS_METRICS_NAMESPACE": settings.name,
             "POWERTOOLS_SERVICE_NAME": "relay",
             "POWERTOOLS_LOG_LEVEL": settings.log_level,
         }

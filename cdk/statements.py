@@ -53,12 +53,9 @@ def reads_objects(
     ]
 
 
-def puts_objects(
-    bucket: s3.IBucket, *patterns: str, sid: str, multipart: bool = False
-) -> iam.PolicyStatement:
-    """Put objects whose keys match a pattern; with `multipart`, also give up large uploads."""
-    actions = ["s3:PutObject", "s3:AbortMultipartUpload"] if multipart else ["s3:PutObject"]
-    return allow(sid, actions, _objects(bucket, patterns), _owned(bucket))
+def puts_objects(bucket: s3.IBucket, *patterns: str, sid: str) -> iam.PolicyStatement:
+    """Put objects whose keys match a pattern."""
+    return allow(sid, ["s3:PutObject"], _objects(bucket, patterns), _owned(bucket))
 
 
 def never_puts_objects(bucket: s3.IBucket, *patterns: str, sid: str) -> iam.PolicyStatement:
@@ -71,20 +68,21 @@ def never_puts_objects(bucket: s3.IBucket, *patterns: str, sid: str) -> iam.Poli
     )
 
 
-def keeps_ledger(table: dynamodb.Table) -> iam.PolicyStatement:
-    """Read items, and write them by condition, one by one or in transactions."""
-    return allow(
-        "KeepLedger",
-        [
-            "dynamodb:ConditionCheckItem",
-            "dynamodb:DeleteItem",
-            "dynamodb:GetItem",
-            "dynamodb:PutItem",
-            "dynamodb:Query",
-            "dynamodb:UpdateItem",
-        ],
-        [table.table_arn],
-    )
+LEDGER_ACTIONS = frozenset(
+    {
+        "dynamodb:ConditionCheckItem",
+        "dynamodb:DeleteItem",
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:Query",
+        "dynamodb:UpdateItem",
+    }
+)
+
+
+def keeps_ledger(table: dynamodb.Table, *, never: Sequence[str] = ()) -> iam.PolicyStatement:
+    """Read items, and write them by condition, one by one or in transactions; but for `never`."""
+    return allow("KeepLedger", sorted(LEDGER_ACTIONS - set(never)), [table.table_arn])
 
 
 def receives(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
@@ -97,12 +95,8 @@ def receives(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
 
 
 def works_off(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
-    """Receive, hold and delete messages."""
-    return allow(
-        sid,
-        ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"],
-        [queue.queue_arn],
-    )
+    """Receive and delete messages."""
+    return allow(sid, ["sqs:DeleteMessage", "sqs:ReceiveMessage"], [queue.queue_arn])
 
 
 def sends(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:

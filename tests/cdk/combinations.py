@@ -66,7 +66,12 @@ COMBINATIONS: Mapping[str, Combination] = {
     "cluster, public, told by e-mail": {**PUBLIC, "alarm_email": "team@example.com"},
     "cluster, thrown away": {**PUBLIC, **THROWN_AWAY},
     "cluster, Kueue": KUEUE,
-    "cluster, long-lived": {**PUBLIC, "ray_cluster": "shared", "ray_version": "2.56.1"},
+    "cluster, long-lived": {
+        **PUBLIC,
+        "ray_cluster": "shared",
+        "ray_version": "2.56.1",
+        "service_account": "trainer",
+    },
     "cluster, hardware profiles": {**PUBLIC, "hardware_profiles": PROFILES},
     "cluster, node events": {**PUBLIC, **NODES},
     "cluster, private": {**PUBLIC, **VPC},

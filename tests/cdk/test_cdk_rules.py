@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from checking import LINTERS, run_tool
 from combinations import CLUSTER
 from synthesis import APP, flags
 
 Machine = dict[str, Any]
-BIN = Path(sys.executable).parent
 
 
-def _run(*command: str) -> str:
-    done = subprocess.run(
-        [str(BIN / command[0]), *command[1:]], capture_output=True, text=True, check=False
-    )
-    return "" if done.returncode == 0 else done.stdout + done.stderr
-
-
-def test_cfn_lint_finds_nothing(assembly: Path) -> None:
-    assert _run("cfn-lint", str(assembly / "Relay.template.json")) == ""
-
-
-def test_statelint_finds_nothing(machine: Machine, tmp_path: Path) -> None:
-    # The references' place-holders are no ARNs yet.
-    text = json.dumps(machine).replace("<AWS::Partition>", "aws")
-    file = tmp_path / "definition.json"
-    file.write_text(text)
-    assert _run("statelint", str(file)) == ""
+@pytest.mark.parametrize("name", ["assembly", "cluster_assembly"])
+@pytest.mark.parametrize("linter", sorted(LINTERS))
+def test_a_linter_finds_nothing(linter: str, name: str, request: pytest.FixtureRequest) -> None:
+    assert LINTERS[linter](request.getfixturevalue(name)) == ""
 
 
 def test_statelint_would_find_something(machine: Machine, tmp_path: Path) -> None:
     broken = {**machine, "StartAt": "Nowhere"}
     file = tmp_path / "broken.json"
     file.write_text(json.dumps(broken))
-    assert "Nowhere" in _run("statelint", str(file))
+    assert "Nowhere" in run_tool("statelint", str(file))
 
 
 @pytest.mark.parametrize("settings", [{}, CLUSTER], ids=["queue", "cluster"])
