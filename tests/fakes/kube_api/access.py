@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from fakes.kube_api.refusals import forbidden
 
 EVERYWHERE = ""
+
+
+class Caller(NamedTuple):
+    """Who a token is of: a user, and the groups that an access entry puts it into."""
+
+    user: str
+    groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,28 +61,29 @@ class Request:
 
 @dataclass
 class Access:
-    """The table of grants. Whoever is not in it may do nothing but discover the API."""
+    """The table of grants to users and groups; who is in none may only discover the API."""
 
     _grants: dict[str, list[tuple[str, Rule]]] = field(default_factory=dict)
 
-    def grant(self, user: str, rules: tuple[Rule, ...], namespace: str = EVERYWHERE) -> None:
-        self._grants.setdefault(user, []).extend((namespace, rule) for rule in rules)
+    def grant(self, subject: str, rules: tuple[Rule, ...], namespace: str = EVERYWHERE) -> None:
+        self._grants.setdefault(subject, []).extend((namespace, rule) for rule in rules)
 
-    def revoke(self, user: str) -> None:
-        self._grants.pop(user, None)
+    def revoke(self, subject: str) -> None:
+        self._grants.pop(subject, None)
 
-    def allows(self, user: str, request: Request) -> bool:
+    def allows(self, caller: Caller, request: Request) -> bool:
         return any(
             namespace in (EVERYWHERE, request.namespace)
             and rule.allows(request.verb, request.group, request.resource)
-            for namespace, rule in self._grants.get(user, [])
+            for subject in (caller.user, *caller.groups)
+            for namespace, rule in self._grants.get(subject, [])
         )
 
-    def check(self, user: str, request: Request) -> None:
+    def check(self, caller: Caller, request: Request) -> None:
         """Raises: Refused: 403, in Kubernetes' words."""
-        if not self.allows(user, request):
+        if not self.allows(caller, request):
             raise forbidden(
-                user,
+                caller.user,
                 request.verb,
                 request.group,
                 request.resource,

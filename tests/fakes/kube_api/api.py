@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakes.kube_api import discovery
-from fakes.kube_api.access import Access, Request
+from fakes.kube_api.access import Access, Caller, Request
 from fakes.kube_api.apply import Owners
 from fakes.kube_api.calls import APPLY, JSON_PATCH, JSON_TYPES, MERGE, Answer, Call
 from fakes.kube_api.patches import merged, patched
@@ -41,14 +41,14 @@ class Api:
     """The server's parts.
 
     Attributes:
-        authenticate: from an Authorization header to a user's name; raises TokenRefused.
+        authenticate: from an Authorization header to its caller; raises TokenRefused.
         strict: what is done with unknown fields when the caller says nothing (Kubernetes: Warn).
         refusals: why tokens were refused, which the callers are not told.
     """
 
     store: Store
     access: Access
-    authenticate: Callable[[str], str]
+    authenticate: Callable[[str], Caller]
     strict: Strictness = "Strict"
     logs: PodLogs = field(default_factory=PodLogs)
     owners: Owners = field(default_factory=Owners)
@@ -65,22 +65,22 @@ class Api:
     def _answer(self, call: Call) -> Answer:
         if call.path in {"/healthz", "/livez", "/readyz"}:
             return Answer(200, b"ok")
-        user = self._user(call)
+        caller = self._caller(call)
         if call.method == "GET":
             told = discovery.document(call.path, self.store.kinds)
             if told is not None:
                 return Answer(200, told)
         if call.path == f"/apis/{discovery.REVIEW_GROUP}/v1/{discovery.REVIEW}":
-            return self._review(user, call)
+            return self._review(caller, call)
         target = target_of(call.path, self.store.kinds)
         verb = _verb(call, target)
         self.access.check(
-            user,
+            caller,
             Request(verb, target.kind.group, target.resource, _namespace_of(target), target.name),
         )
         return self._serve(verb, target, call)
 
-    def _user(self, call: Call) -> str:
+    def _caller(self, call: Call) -> Caller:
         try:
             return self.authenticate(call.headers.get("authorization", ""))
         except TokenRefused as error:
@@ -264,7 +264,7 @@ class Api:
             self.store.delete(target.kind, metadata["name"], metadata.get("namespace", ""))
         return Answer(200, {"kind": "Status", "apiVersion": "v1", "status": "Success"})
 
-    def _review(self, user: str, call: Call) -> Answer:
+    def _review(self, caller: Caller, call: Call) -> Answer:
         if call.method != "POST":
             raise not_allowed()
         body = call.document(*JSON_TYPES)
@@ -279,7 +279,7 @@ class Api:
             asked.get("namespace", ""),
             asked.get("name", ""),
         )
-        status = {"allowed": self.access.allows(user, wanted)}
+        status = {"allowed": self.access.allows(caller, wanted)}
         return Answer(201, {**body, "metadata": {}, "status": status})
 
     def _cleaned(self, body: Any, target: Target, call: Call) -> tuple[Object, dict[str, str]]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fakes.kube_api.access import ALL, EVERYWHERE, Access, Rule
+from fakes.kube_api.access import ALL, EVERYWHERE, Access, Caller, Rule, rules_of
 from fakes.kube_api.api import Api
 from fakes.kube_api.clock import Clock, ClusterClock
 from fakes.kube_api.kinds import Kinds, all_kinds, definitions
@@ -52,7 +52,7 @@ class FakeCluster:
         self.clock = clock or ClusterClock()
         self.store = Store(all_kinds(crds), self.clock)
         self.access = Access()
-        self.identify: Callable[[Presigned], str] = lambda presigned: presigned.access_key
+        self.identify: Callable[[Presigned], Caller] = lambda it: Caller(it.access_key)
         self.secrets: dict[str, str] = {}
         self.token_now: Callable[[], datetime] = lambda: datetime.now(UTC)
         self.api = Api(self.store, self.access, self._authenticate)
@@ -101,6 +101,19 @@ class FakeCluster:
         if secret is not None:
             self.secrets[user] = secret
 
+    def apply_access(self, manifest: dict[str, Any]) -> None:
+        """Take over a List of ServiceAccounts, Roles and RoleBindings, as kubectl would."""
+        items = {kind: [] for kind in ("ServiceAccount", "Role", "RoleBinding")}
+        for item in manifest["items"]:
+            items[item["kind"]].append(item)
+        for account in items["ServiceAccount"]:
+            self.add("serviceaccounts", account)
+        rules = {role["metadata"]["name"]: rules_of(role) for role in items["Role"]}
+        for binding in items["RoleBinding"]:
+            for subject in binding["subjects"]:
+                namespace = binding["metadata"]["namespace"]
+                self.access.grant(subject["name"], rules[binding["roleRef"]["name"]], namespace)
+
     def __enter__(self) -> FakeCluster:
         self.server.up()
         return self
@@ -148,7 +161,7 @@ class FakeCluster:
                 self.broken.append(error)
                 return
 
-    def _authenticate(self, authorization: str) -> str:
+    def _authenticate(self, authorization: str) -> Caller:
         check = TokenCheck(self.name, self.region, self.secrets.get, self.token_now)
         return self.identify(check.check(authorization))
 
@@ -161,7 +174,8 @@ class FakeCluster:
         self, *, account: str = "relay-job", claim: str = "fsx", queue: str = "relay-queue"
     ) -> None:
         """What an administrator prepares in the namespace."""
-        self.add("serviceaccounts", {"metadata": {"name": account}})
+        if account:
+            self.add("serviceaccounts", {"metadata": {"name": account}})
         self.add(
             "persistentvolumeclaims",
             {
