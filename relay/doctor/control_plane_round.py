@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
-from relay.doctor.answers import Answer, Missing, found
-from relay.doctor.checks import clock, events, functions, queues, quotas, records, stack
+from relay.doctor.answers import Answer, Found, Missing, Unanswered, found
+from relay.doctor.checks import alarms, clock, events, functions, queues, quotas, records, stack
 from relay.doctor.finding import Finding
 from relay.doctor.reading import Aws
 
 _HASH = re.compile(r"[0-9A-F]{8}$")
+_ALARMS_MAX = 100
+"""As many may be asked for at a time."""
 
 
 class ControlPlaneRound:
@@ -42,10 +44,19 @@ class ControlPlaneRound:
         yield clock.skew(self._date(), self._asked_at)
         if not self.deployed:
             return
-        resources = self._resources()
+        listed = self._listed()
+        if isinstance(listed, Missing | Unanswered):
+            yield stack.resources(listed)
+            return
+        resources = _by_kind(listed)
         yield from self._functions(resources)
         yield from self._queues(resources)
         yield from self._rules(resources)
+        names = sorted(resources.get("AWS::CloudWatch::Alarm", {}).values())
+        if names:
+            yield alarms.quiet(
+                self._aws.ask("cloudwatch", "describe_alarms", AlarmNames=names[:_ALARMS_MAX])
+            )
         if not stack.lacking(self.outputs):
             yield from self._records()
 
@@ -64,19 +75,13 @@ class ControlPlaneRound:
         headers = found(self._stack).get("ResponseMetadata", {}).get("HTTPHeaders", {})
         return str(headers.get("date", ""))
 
-    def _resources(self) -> dict[str, dict[str, str]]:
-        """Physical ids by kind and logical id."""
-        listed = self._aws.ask_all(
+    def _listed(self) -> Answer:
+        return self._aws.ask_all(
             "cloudformation",
             "list_stack_resources",
             "StackResourceSummaries",
             StackName=self._name,
         )
-        kinds: dict[str, dict[str, str]] = {}
-        for one in found(listed).get("StackResourceSummaries", []):
-            logical = _HASH.sub("", one["LogicalResourceId"])
-            kinds.setdefault(one["ResourceType"], {})[logical] = one.get("PhysicalResourceId", "")
-        return kinds
 
     def _functions(self, resources: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
         there: dict[str, Answer] = {}
@@ -146,3 +151,12 @@ class ControlPlaneRound:
                 stateMachineArn=told["StateMachineArn"],
             )
         )
+
+
+def _by_kind(listed: Found) -> dict[str, dict[str, str]]:
+    """Physical ids by kind and logical id."""
+    kinds: dict[str, dict[str, str]] = {}
+    for one in listed["StackResourceSummaries"]:
+        logical = _HASH.sub("", one["LogicalResourceId"])
+        kinds.setdefault(one["ResourceType"], {})[logical] = one.get("PhysicalResourceId", "")
+    return kinds

@@ -101,6 +101,7 @@ def _resources() -> list[dict[str, str]]:
         ("AWS::SQS::Queue", "MissedSweepsAAAA1111", url("missed")),
         ("AWS::Events::Rule", "SweepEveryRuleAAAA1111", "Relay-sweep"),
         ("AWS::Lambda::Function", "OtherAAAA1111", "other"),
+        ("AWS::CloudWatch::Alarm", "FailedRunsAAAA1111", "Relay-failed-runs"),
     ]
     names = ("intake", "submit", "report", "decide", "sweep")
     listed += [("AWS::Lambda::Function", f"{one.title()}AAAA1111", one) for one in names]
@@ -161,6 +162,15 @@ HEALTHY: dict[str, Any] = {
     "sqs.get_queue_attributes": {"Attributes": {"ApproximateNumberOfMessages": "0"}},
     "events.describe_rule": {"State": "ENABLED", "ScheduleExpression": "rate(1 minute)"},
     "events.list_targets_by_rule": {"Targets": [{"Id": "t", "Arn": "a"}]},
+    "cloudwatch.describe_alarms": {
+        "MetricAlarms": [
+            {
+                "AlarmName": "Relay-failed-runs",
+                "AlarmDescription": "A run failed: docs/operate/failed-runs.md",
+                "StateValue": "OK",
+            }
+        ]
+    },
     "s3.get_bucket_notification_configuration": {
         "QueueConfigurations": [
             _bell("uploads", "incoming/"),

@@ -9,8 +9,8 @@ from typing import Any
 from relay.doctor.answers import Answer, Found, judge
 from relay.doctor.finding import Finding, ok, unknown, wrong
 
-OLDEST = (1, 4)
-"""Older operators know neither the submitter's settings nor the statuses that are read."""
+READ = (1, 7)
+"""The version that the runner's rules were read in; of older ones nothing is known."""
 _INSTALL = (
     "helm install kuberay-operator kuberay/kuberay-operator --version 1.7.0 "
     "--namespace kuberay-operator --create-namespace"
@@ -42,10 +42,12 @@ def kuberay(answer: Answer) -> Finding:
         if not _ready(there):
             remedy = "kubectl describe its deployment and pods: they say what they wait for"
             return wrong(about, seen, remedy)
-        if not version:
-            return unknown(about, seen, f"compare its image with {'.'.join(map(str, OLDEST))}")
-        if version < OLDEST:
-            return wrong(about, seen, _INSTALL.replace("install", "upgrade", 1))
+        if version < READ:
+            read = ".".join(map(str, READ))
+            remedy = (
+                f"the runner's rules were read in {read}: {_INSTALL.replace('install', 'upgrade')}"
+            )
+            return unknown(about, seen, remedy)
         return ok(about, seen)
 
     return judge(about, answer, missing=_INSTALL, by=by)

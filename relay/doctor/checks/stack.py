@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic.alias_generators import to_pascal
 
 from relay.console.outputs import Outputs
-from relay.doctor.answers import Answer, Found, judge
+from relay.doctor.answers import Answer, Found, Missing, Unanswered, judge
 from relay.doctor.finding import Finding, ok, unknown, wrong
 
 _WELL = {"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"}
@@ -49,3 +49,10 @@ def deployed(stack: str, answer: Answer) -> Finding:
 
     missing = f"`cdk deploy {stack}` makes it; name another by --stack, --profile or AWS_REGION"
     return judge(name, answer, missing=missing, by=by)
+
+
+def resources(answer: Missing | Unanswered) -> Finding:
+    """What is said when nobody may see of what the stack is made."""
+    about = "stack's resources"
+    remedy = answer.remedy if isinstance(answer, Unanswered) else "look again"
+    return unknown(about, answer.words, remedy)
