@@ -7,7 +7,6 @@ from typing import Any
 
 from contracts import ledger
 from contracts.ledger import AttemptRecord, AttemptStatus
-from contracts.limits import WAITING_MAX
 from contracts.names import AttemptKey, attempt_key
 from contracts.progress import Progress
 from contracts.result import PhaseOutput
@@ -93,7 +92,7 @@ class Attempts:
 
     def note_waiting(self, record: AttemptRecord, why: str, *, queued_at: datetime | None) -> bool:
         """Write down why an attempt's job does not run; False when the attempt has ended."""
-        changes = {"waiting": why[:WAITING_MAX]}
+        changes = {"waiting": why}
         if queued_at is not None:
             changes["queued_at"] = queued_at.isoformat()
         return self._table.write(

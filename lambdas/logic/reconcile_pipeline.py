@@ -101,11 +101,16 @@ def _wait_for_start(
         end_failed(attempt, "JobNotStarted", f"no progress within {limit} ({why})", plane)
         return
     plane.executions.heartbeat(attempt.token)
-    queued_at = now if seen.state == "queued" else None
-    if queued_at or why[:WAITING_MAX] != attempt.waiting:
-        plane.ledger.attempts.note_waiting(attempt, why, queued_at=queued_at)
+    _note(attempt, "" if seen.state == "running" else why[:WAITING_MAX], seen, plane)
     if now - attempt.submitted_at > timedelta(seconds=RING_AGAIN_AFTER_S):
         plane.runner.ring(key_of(attempt))
+
+
+def _note(attempt: AttemptRecord, waiting: str, seen: Look, plane: ControlPlane) -> None:
+    """Write down why it waits, if that changed, and that it queues, for its limits."""
+    queued_at = plane.clock.now() if seen.state == "queued" else None
+    if queued_at or waiting != attempt.waiting:
+        plane.ledger.attempts.note_waiting(attempt, waiting, queued_at=queued_at)
 
 
 def _passed_limit(attempt: AttemptRecord, seen: Look, now: datetime) -> str | None:

@@ -18,6 +18,7 @@ from contracts.errors import ClusterRefused, JobInvalid, ServiceUnavailable
 from lambdas.adapters.kuberay.endpoint import ClusterEndpoint, Endpoint
 from lambdas.adapters.kuberay.token import ClusterToken
 from lambdas.adapters.kuberay.trying import Patience
+from lambdas.adapters.kuberay.words import plain
 
 _TIMEOUT = urllib3.Timeout(connect=3.0, read=6.0)
 _MESSAGE_MAX = 500
@@ -204,4 +205,4 @@ def _message(response: urllib3.BaseHTTPResponse) -> str:
     text: str = response.data.decode("utf-8", "replace")
     with suppress(ValueError, KeyError, TypeError):
         text = str(json.loads(text)["message"])
-    return " ".join(text.split())[:_MESSAGE_MAX]
+    return plain(text)[:_MESSAGE_MAX]

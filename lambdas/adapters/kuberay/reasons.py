@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lambdas.adapters.kuberay.labels import ROLE
+from lambdas.adapters.kuberay.words import plain
+
 Object = dict[str, Any]
 
 _IMAGE = frozenset(
@@ -19,7 +22,6 @@ _IMAGE = frozenset(
 )
 _NOT_TOLD = frozenset({"ContainerCreating", "PodInitializing"})
 _INSUFFICIENT = re.compile(r"Insufficient ([\w/-]+(?:\.[\w/-]+)*)")
-_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LINE_MAX = 200
 _ENDED = frozenset({"Succeeded", "Failed"})
 
@@ -80,20 +82,6 @@ def how_killed(pods: Sequence[Object]) -> str:
     return next(iter(_killed(pods)), "")
 
 
-def end_of_log(text: str, length: int) -> str:
-    """The last lines of a log as one line of at most so many characters."""
-    kept = ""
-    for line in reversed(_COLOUR.sub("", text).splitlines()):
-        words = " ".join("".join(c if c.isprintable() else " " for c in line).split())
-        if not any(c.isalnum() for c in words):
-            continue
-        longer = f"{words} | {kept}" if kept else words
-        if len(longer) > length:
-            return kept or words[-length:]
-        kept = longer
-    return kept
-
-
 def _images(pods: Sequence[Object]) -> Iterator[str]:
     for pod, container in _containers(pods):
         waiting = container.get("state", {}).get("waiting", {})
@@ -146,13 +134,9 @@ def _conditions(thing: Object) -> list[Object]:
 
 def _role(pod: Object) -> str:
     labels = pod.get("metadata", {}).get("labels", {})
-    role = labels.get("relay/role", "pod")
-    return (
-        f"{role} of group {labels['ray.io/group']}"
-        if role == "worker" and "ray.io/group" in labels
-        else role
-    )
+    role, group = labels.get(ROLE, "pod"), labels.get("ray.io/group")
+    return f"{role} of group {group}" if role == "worker" and group else role
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:_LINE_MAX]
+    return plain(text)[:_LINE_MAX]

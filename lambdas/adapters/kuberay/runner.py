@@ -21,6 +21,7 @@ from lambdas.adapters.kuberay.cluster import Cluster
 from lambdas.adapters.kuberay.labels import DIGEST, ROLE, key_from
 from lambdas.adapters.kuberay.rayjob import rayjob, spec_digest
 from lambdas.adapters.kuberay.status import look_of, status_of
+from lambdas.adapters.kuberay.words import end_of_log
 from lambdas.observing import logger
 from lambdas.ports import Clock, Look, Objects
 from lambdas.settings import Settings
@@ -186,7 +187,7 @@ class KubeRayRunner:
         if pod is None:
             return ""
         container = pods.container_of(pod["metadata"]["labels"][ROLE])
-        end = reasons.end_of_log(self._cluster.log(pod["metadata"]["name"], container), WORDS_MAX)
+        end = end_of_log(self._cluster.log(pod["metadata"]["name"], container), WORDS_MAX)
         return f"its log ends: {end}" if end else ""
 
     def _read(self, key: str) -> bytes | None:

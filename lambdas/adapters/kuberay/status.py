@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+from lambdas.adapters.kuberay.words import plain
 from lambdas.ports import JobState, Look
 
 Meaning = Literal[
@@ -133,4 +134,4 @@ def _first_line(message: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:_LINE_MAX]
+    return plain(text)[:_LINE_MAX]

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from lambdas.adapters.kuberay.reasons import (
     alive,
-    end_of_log,
     how_killed,
     silent_pod,
     why_queued,
     why_starting,
 )
+from lambdas.adapters.kuberay.words import end_of_log, plain
 
 NO_QUOTA = "couldn't assign flavors to pod set gpu: insufficient quota for nvidia.com/gpu"
 
@@ -198,3 +198,10 @@ def test_the_end_of_a_log_is_one_printable_line_within_its_length(text: str, len
     end = end_of_log(text, length)
     assert len(end) <= length
     assert end.isprintable()
+
+
+@given(st.text())
+def test_what_others_wrote_is_printed_as_one_plain_line(text: str) -> None:
+    shown = plain(text)
+    assert shown.isprintable()
+    assert plain(shown) == shown
