@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import conftest  # noqa: E402, F401 - before Powertools
+# Read by Powertools when it is imported.
+os.environ.setdefault("POWERTOOLS_LOG_LEVEL", "CRITICAL")
+
 from counting import KINDS, Counts  # noqa: E402
 from measured import measured  # noqa: E402
 from prices import DAYS, PRICES, USES, costs, requests  # noqa: E402
