@@ -236,7 +236,7 @@ class Patience(Contract):
         240, ge=120, le=86_400, description="Longest silence; sweep speaks once a minute."
     )
     timeout_s: int = Field(
-        86_400, ge=60, le=2_592_000, description="Whole attempt; also the job's own deadline."
+        86_400, ge=60, le=2_592_000, description="Whole attempt, queueing included; the job's own deadline."
     )
 
     @model_validator(mode="after")

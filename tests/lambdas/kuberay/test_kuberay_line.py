@@ -301,3 +301,17 @@ def test_a_job_whose_room_was_taken_away_queues_again_and_loses_no_attempt(
     world.sweep()
     assert attempt(world, job).status == "RUNNING"
     assert heartbeats(world, job) == 62
+
+
+def test_the_next_job_waits_while_nobody_knows_whether_the_one_before_is_gone(
+    world: World, cluster: MemoryCluster, job: AttemptKey
+) -> None:
+    world.executions.fail(attempt(world, job).token, "States.HeartbeatTimeout", "silent")
+    cluster.is_down = True
+    again = retry(world, job)
+    assert [it.status for it in world.attempts(job.run)] == ["SUBMITTED", "RESERVED"]
+    cluster.is_down = False
+    retry(world, job)
+    assert cluster.made == [job.job_name, again.job_name]
+    assert list(cluster.rayjobs) == [again.job_name]
+    assert [it.status for it in world.attempts(job.run)] == ["STOPPED", "SUBMITTED"]
