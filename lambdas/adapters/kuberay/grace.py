@@ -24,7 +24,7 @@ def before_head_stops() -> dict[str, Any]:
     """The head's life cycle: the driver is asked to end, and waited for."""
     tell = (
         f"for file in $(grep -lsa '{_DRIVER}' {_COMMANDS}); do "
-        'pid="${file#/proc/}"; kill -TERM "${pid%%/*}"; done'
+        'pid="${file%/cmdline}"; kill -TERM "${pid##*/}"; done'
     )
     return _before_stop(f"{tell}; {_wait_for(_DRIVER)}")
 
