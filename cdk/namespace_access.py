@@ -15,10 +15,9 @@ from contracts.model import canonical_json
 
 ROLE = "relay-jobs"
 RULES: tuple[tuple[str, str, str], ...] = (
-    ("ray.io", "rayjobs", "create delete get list patch"),
-    ("ray.io", "rayclusters", "get list"),
-    ("kueue.x-k8s.io", "workloads localqueues", "get list"),
-    ("", "pods events persistentvolumeclaims", "get list"),
+    ("ray.io", "rayjobs", "create delete get list"),
+    ("kueue.x-k8s.io", "workloads", "list"),
+    ("", "events pods", "list"),
     ("", "pods/log", "get"),
 )
 """API group, resources, verbs."""

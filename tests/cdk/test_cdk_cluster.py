@@ -131,6 +131,48 @@ def test_what_the_group_may_do_is_written_for_kubectl(cluster_assembly: Path) ->
     ]
 
 
+def test_the_group_may_do_what_the_runner_calls_and_no_more() -> None:
+    from cdk.namespace_access import RULES
+    from lambdas.adapters.kuberay.api import Answer
+    from lambdas.adapters.kuberay.cluster import Cluster
+
+    called: set[tuple[str, str, str]] = set()
+
+    class Recorder:
+        def call(self, method: str, target: str, **_: object) -> Answer:
+            called.add(_right(method, target))
+            return Answer(200, b"{}")
+
+    cluster = Cluster(Recorder(), "team")  # type: ignore[arg-type]
+    cluster.create({})
+    cluster.get("job")
+    cluster.delete("job")
+    list(cluster.labels_of("bucket"))
+    cluster.pods("job")
+    cluster.events("job")
+    cluster.workloads("uid")
+    cluster.log("pod", "container")
+    public = {name for name in vars(Cluster) if not name.startswith("_")}
+    assert public == {"create", "get", "delete", "labels_of", "pods", "events", "workloads", "log"}
+    allowed = {
+        (group, kind, verb)
+        for group, kinds, verbs in RULES
+        for kind in kinds.split()
+        for verb in verbs.split()
+    }
+    assert called == allowed
+
+
+def _right(method: str, target: str) -> tuple[str, str, str]:
+    """API group, resource and verb of a request, as Kubernetes' authoriser reads it."""
+    parts = target.strip("/").split("/")
+    group = parts[1] if parts[0] == "apis" else ""
+    kind, *name = parts[parts.index("namespaces") + 2 :]
+    resource = f"{kind}/{name[1]}" if len(name) > 1 else kind
+    verb = {"POST": "create", "DELETE": "delete", "GET": "get" if name else "list"}[method]
+    return group, resource, verb
+
+
 def test_the_jobs_role_is_given_to_one_service_account_of_one_cluster(access: Template) -> None:
     association = the(access, "EKS::PodIdentityAssociation")
     assert association["ServiceAccount"] == "relay-job"
