@@ -121,7 +121,7 @@ def line(deployed: ClusterLine) -> Iterator[ClusterLine]:
     """The line at work: every recipe's drop is there, and sweep comes often."""
     cluster, jobs = deployed.cluster, deployed.jobs
     fates = {pipeline: list(planned) for pipeline, planned in FATES.items()}
-    jobs.seconds = {"cancelled": 600.0, "headless": 30.0}
+    jobs.seconds = {"cancelled": 600.0, "outage": 3 * SWEEP_EVERY_S}
     jobs.last_words = {"crashing": LAST_WORDS}
     cluster.kuberay.story_of = lambda job: _fate(fates, job)
     cluster.kuberay.work_of = lambda job: _work(deployed, job)
@@ -228,11 +228,15 @@ def test_a_cancelled_runs_rayjob_goes(line: ClusterLine):
     assert line.end_of("cancelled").status == "CANCELLED"
 
 
-def test_an_api_that_is_down_when_a_job_is_due_loses_nothing(line: ClusterLine):
+def test_an_api_that_is_down_while_a_job_runs_loses_nothing(line: ClusterLine):
+    for pipeline in RECIPES.keys() - {"cancelled"}:
+        line.end_of(pipeline)
     line.register("outage")
-    line.cluster.server.down()
     line.put("incoming/outage/pairs.jsonl")
-    time.sleep(5)
+    name = f"{line.run_of('outage')}-1-collect-1"
+    until(lambda: name in line.jobs.began, 60)
+    line.cluster.server.down()
+    time.sleep(2 * SWEEP_EVERY_S)
     line.cluster.server.up()
     ended = line.end_of("outage")
     assert ended.status == "PUBLISHED"

@@ -103,16 +103,15 @@ class FakeCluster:
 
     def apply_access(self, manifest: dict[str, Any]) -> None:
         """Take over a List of ServiceAccounts, Roles and RoleBindings, as kubectl would."""
-        items = {kind: [] for kind in ("ServiceAccount", "Role", "RoleBinding")}
+        rules: dict[str, tuple[Rule, ...]] = {}
         for item in manifest["items"]:
-            items[item["kind"]].append(item)
-        for account in items["ServiceAccount"]:
-            self.add("serviceaccounts", account)
-        rules = {role["metadata"]["name"]: rules_of(role) for role in items["Role"]}
-        for binding in items["RoleBinding"]:
-            for subject in binding["subjects"]:
-                namespace = binding["metadata"]["namespace"]
-                self.access.grant(subject["name"], rules[binding["roleRef"]["name"]], namespace)
+            self.add(f"{item['kind'].lower()}s", item)
+            if item["kind"] == "Role":
+                rules[item["metadata"]["name"]] = rules_of(item)
+        for item in manifest["items"]:
+            for subject in item.get("subjects", ()):
+                namespace = item["metadata"]["namespace"]
+                self.access.grant(subject["name"], rules[item["roleRef"]["name"]], namespace)
 
     def __enter__(self) -> FakeCluster:
         self.server.up()

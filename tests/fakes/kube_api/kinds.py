@@ -13,6 +13,7 @@ import yaml
 RAY = "ray.io"
 KUEUE = "kueue.x-k8s.io"
 CRD_GROUP = "apiextensions.k8s.io"
+RBAC = "rbac.authorization.k8s.io"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CUSTOM = (
     "ray.io_rayjobs",
@@ -95,13 +96,32 @@ def standard_kinds() -> tuple[Kind, ...]:
         short_names=("crd",),
     )
     deployments = Kind("apps", ("v1",), "deployments", "Deployment", short_names=("deploy",))
-    return pods, events, claims, accounts, namespaces, nodes, definitions, deployments
+    return (
+        *(pods, events, claims, accounts, namespaces, nodes, definitions, deployments),
+        Kind("", ("v1",), "persistentvolumes", "PersistentVolume", False, short_names=("pv",)),
+        Kind(RBAC, ("v1",), "roles", "Role"),
+        Kind(RBAC, ("v1",), "rolebindings", "RoleBinding"),
+    )
+
+
+class _Shared(dict[str, Any]):
+    """A schema: a megabyte that nobody changes, so that copies of its CRD share it."""
+
+    def __deepcopy__(self, _memo: object) -> _Shared:
+        return self
 
 
 @cache
 def definitions(folder: Path) -> tuple[dict[str, Any], ...]:
-    """The CRDs of the kinds that are served, as their objects; they are not to be changed."""
-    return tuple(yaml.load((folder / f"{name}.yaml").read_text(), _LOADER) for name in _CUSTOM)
+    """The CRDs of the kinds that are served, as their objects."""
+    return tuple(_definition(folder / f"{name}.yaml") for name in _CUSTOM)
+
+
+def _definition(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load(file.read_text(), _LOADER)
+    for version in found["spec"]["versions"]:
+        version["schema"] = _Shared(version["schema"])
+    return found
 
 
 def custom_kind(definition: dict[str, Any]) -> Kind:

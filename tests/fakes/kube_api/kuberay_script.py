@@ -68,7 +68,9 @@ class KubeRay:
             self._let_go(job)
             return
         state = job.get("status", {}).get("jobDeploymentStatus", "")
-        if state in OVER:
+        if not state and (wrong := problems(job)):
+            self._refuse(job, "; ".join(wrong))
+        elif state in OVER:
             self._after_the_end(job)
         elif state == "Retrying":
             self._begin_again(job)
@@ -80,16 +82,12 @@ class KubeRay:
         else:
             self._go_on(job, state)
 
+    def _refuse(self, job: Object, why: str) -> None:
+        name = "ValidationFailed"
+        self._play_of(job).tell(jobDeploymentStatus=name, reason=name, message=why)
+        tell(self._store, job, "InvalidRayJobSpec", why, warning=True)
+
     def _go_on(self, job: Object, state: str) -> None:
-        if not state and (wrong := problems(job)):
-            play = self._play_of(job)
-            play.tell(
-                jobDeploymentStatus="ValidationFailed",
-                reason="ValidationFailed",
-                message="; ".join(wrong),
-            )
-            tell(self._store, job, "InvalidRayJobSpec", "; ".join(wrong), warning=True)
-            return
         course = self._course(job)
         if self._overdue(job, state):
             course.play.give_up(*self._overdue(job, state))
