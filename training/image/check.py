@@ -46,6 +46,8 @@ def build(buildah: Buildah, work: Path) -> None:
     words = [f"--volume={work}/wheels:/wheels:ro", f"--volume={work}/pip.conf:/etc/pip.conf:ro"]
     words += ["--build-arg", f"BASE={base}", "--build-arg", "TORCH=cpu"]
     buildah.build([*words, "--file", str(dockerfile), "--tag", NAME, str(PROJECT)])
+    # What had the name before; it is gigabytes.
+    buildah.ask("rmi", "--prune")
 
 
 def check(work: Path) -> None:
