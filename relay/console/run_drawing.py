@@ -158,6 +158,8 @@ def _head(story: RunStory, now: datetime) -> Table:
     if story.retry_of:
         since += f", retry of {story.retry_of}"
     table.add_row(Text(since, style="dim"), "")
+    if story.note:
+        table.add_row(Text(f"meanwhile: {story.note}", style="yellow"), "")
     return table
 
 

@@ -67,6 +67,7 @@ class RunStory(Contract):
     version: int | None
     uri: str | None
     execution: str
+    note: str = ""
     states: tuple[StateStory, ...]
 
     @property

@@ -78,6 +78,7 @@ def tell(sources: Sources) -> RunStory:
         version=record.version,
         uri=record.uri,
         execution=sources.execution,
+        note=record.note,
         states=tuple(_states(sources)),
     )
 
