@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +26,7 @@ from fakes.kube_api.selectors import by_fields, by_labels
 from fakes.kube_api.store import Object, Store
 from fakes.kube_api.tables import only_metadata, table, wants_metadata, wants_table
 from fakes.kube_api.token_check import TokenRefused
+from fakes.kube_api.trees import copied
 from fakes.kube_api.validation import Strictness, cleaned
 from fakes.kube_api.watch import watch
 
@@ -162,9 +162,7 @@ class Api:
         if target.name:
             raise not_allowed()
         made, headers = self._cleaned(call.document(*JSON_TYPES), target, call)
-        kept = self.store.create(
-            target.kind, copy.deepcopy(made), target.namespace, dry=_is_dry(call)
-        )
+        kept = self.store.create(target.kind, copied(made), target.namespace, dry=_is_dry(call))
         self._note_maker(kept, made, call)
         return Answer(201, self._shown(kept, target, call), headers)
 
@@ -216,9 +214,7 @@ class Api:
             if target.subresource:
                 raise
             made, headers = self._cleaned(wanted, target, call)
-            kept = self.store.create(
-                target.kind, copy.deepcopy(made), target.namespace, dry=_is_dry(call)
-            )
+            kept = self.store.create(target.kind, copied(made), target.namespace, dry=_is_dry(call))
             self._note_maker(kept, wanted, call)
             return Answer(201, self._shown(kept, target, call), headers)
         uid = now["metadata"]["uid"]

@@ -5,11 +5,11 @@ Lists are owned as a whole, unlike in Kubernetes, where those with keys are owne
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from fakes.kube_api.patches import merged
 from fakes.kube_api.refusals import Refused
+from fakes.kube_api.trees import copied
 
 Path = tuple[str, ...]
 _NEVER_OWNED = {("apiVersion",), ("kind",), ("metadata", "name"), ("metadata", "namespace")}
@@ -69,7 +69,7 @@ class Owners:
 def leaves(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
     """The fields of an object that are no objects themselves."""
     if not isinstance(value, dict) or not value:
-        return [(path, copy.deepcopy(value))]
+        return [(path, copied(value))]
     return [leaf for name, below in value.items() for leaf in leaves(below, (*path, name))]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import copy
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +21,7 @@ from fakes.kube_api.server import Server
 from fakes.kube_api.store import Object, Store
 from fakes.kube_api.tls import make_tls
 from fakes.kube_api.token_check import Presigned, TokenCheck
+from fakes.kube_api.trees import copied
 
 CRDS = Path(__file__).parents[3].parent / "shared" / "crds"
 STEP_S = 0.1
@@ -142,7 +142,7 @@ class FakeCluster:
     def add(self, plural: str, item: Object) -> Object:
         """Put an object there, as an administrator would."""
         kind = self.store.kinds.of(plural)
-        made = {"apiVersion": kind.api_version(), "kind": kind.kind, **copy.deepcopy(item)}
+        made = {"apiVersion": kind.api_version(), "kind": kind.kind, **copied(item)}
         made.setdefault("metadata", {})
         return self.store.create(kind, made, self.namespace if kind.namespaced else "")
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import yaml
 
+from fakes.kube_api.trees import Shared
+
 RAY = "ray.io"
 KUEUE = "kueue.x-k8s.io"
 CRD_GROUP = "apiextensions.k8s.io"
@@ -104,13 +106,6 @@ def standard_kinds() -> tuple[Kind, ...]:
     )
 
 
-class _Shared(dict[str, Any]):
-    """A schema: a megabyte that nobody changes, so that copies of its CRD share it."""
-
-    def __deepcopy__(self, _memo: object) -> _Shared:
-        return self
-
-
 @cache
 def definitions(folder: Path) -> tuple[dict[str, Any], ...]:
     """The CRDs of the kinds that are served, as their objects."""
@@ -120,7 +115,7 @@ def definitions(folder: Path) -> tuple[dict[str, Any], ...]:
 def _definition(file: Path) -> dict[str, Any]:
     found: dict[str, Any] = yaml.load(file.read_text(), _LOADER)
     for version in found["spec"]["versions"]:
-        version["schema"] = _Shared(version["schema"])
+        version["schema"] = Shared(version["schema"])
     return found
 
 

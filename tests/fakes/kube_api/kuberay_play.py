@@ -5,7 +5,6 @@ Fields and values of the status as KubeRay v1.7 writes them.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from fakes.kube_api.clock import stamp
@@ -15,6 +14,7 @@ from fakes.kube_api.pod_log import PodLogs
 from fakes.kube_api.pods import Pods, owner
 from fakes.kube_api.refusals import Refused
 from fakes.kube_api.store import Object, Store
+from fakes.kube_api.trees import copied
 from fakes.kube_api.work import Work
 
 FINALIZER = "ray.io/rayjob-finalizer"
@@ -91,7 +91,7 @@ class KubeRayPlay:
                 },
                 "ownerReferences": [owner(job)],
             },
-            "spec": copy.deepcopy(job["spec"]["rayClusterSpec"]),
+            "spec": copied(job["spec"]["rayClusterSpec"]),
         }
         # Kueue's label belongs to the RayJob, which it admits as a whole.
         made["metadata"]["labels"].pop("kueue.x-k8s.io/queue-name", None)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from fakes.kube_api.refusals import Refused, bad_request
+from fakes.kube_api.trees import copied
 
 
 def merged(target: Any, patch: Any) -> Any:
     """The target with a merge patch applied; neither is changed."""
     if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
+        return copied(patch)
     result = dict(target) if isinstance(target, dict) else {}
     for name, value in patch.items():
         if value is None:
@@ -27,7 +27,7 @@ def patched(target: Any, operations: list[dict[str, Any]]) -> Any:
     Raises:
         Refused: an operation does not fit; a failed `test` is 422, as in Kubernetes.
     """
-    result = copy.deepcopy(target)
+    result = copied(target)
     for operation in operations:
         try:
             result = _apply(result, operation)
@@ -51,7 +51,7 @@ def _apply(target: Any, operation: dict[str, Any]) -> Any:
 def _value(target: Any, operation: dict[str, Any]) -> Any:
     what = operation["op"]
     if what in {"move", "copy"}:
-        return copy.deepcopy(_get(target, operation["from"]))
+        return copied(_get(target, operation["from"]))
     if what in {"add", "replace"}:
         return operation["value"]
     if what == "remove":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 from fakes.kube_api.clock import stamp
 from fakes.kube_api.cluster_events import tell
 from fakes.kube_api.naming import random_suffix
 from fakes.kube_api.store import Object, Store
+from fakes.kube_api.trees import copied
 
 SUBMITTER = "ray-job-submitter"
 NODE = "hyperpod-i-0123456789abcdef0"
@@ -47,7 +47,7 @@ class Pods:
         name = job["metadata"]["name"]
         image = image_of["spec"]["containers"][0]["image"]
         plain = {"restartPolicy": "Never", "containers": [{"name": SUBMITTER, "image": image}]}
-        template = copy.deepcopy(job["spec"].get("submitterPodTemplate", {"spec": plain}))
+        template = copied(job["spec"].get("submitterPodTemplate", {"spec": plain}))
         container = template["spec"]["containers"][0]
         container.setdefault("command", ["/bin/bash", "-ce", "--"])
         container.setdefault("args", [f"ray job submit -- {job['spec'].get('entrypoint', '')}"])
@@ -99,7 +99,7 @@ class Pods:
 
     def _member(self, ray_cluster: Object, group: Object, role: str, name: str) -> Object:
         cluster = ray_cluster["metadata"]["name"]
-        template = copy.deepcopy(group["template"])
+        template = copied(group["template"])
         metadata = template.get("metadata", {})
         labels = {
             **metadata.get("labels", {}),

@@ -6,7 +6,6 @@ finds fields that would be pruned (and prunes them), `fill` puts defaults in.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,6 +13,7 @@ from typing import Any
 
 from fakes.kube_api.refusals import Cause
 from fakes.kube_api.schema_rules import broken_rules
+from fakes.kube_api.trees import copied
 
 Schema = dict[str, Any]
 _RANGES = {"int32": 31, "int64": 63}
@@ -63,7 +63,7 @@ def fill(value: Any, schema: Schema) -> None:
     properties, other = schema.get("properties", {}), schema.get("additionalProperties")
     for name, below in properties.items():
         if name not in value and "default" in below:
-            value[name] = copy.deepcopy(below["default"])
+            value[name] = copied(below["default"])
     for name, item in value.items():
         below = properties.get(name, other)
         if isinstance(below, dict):

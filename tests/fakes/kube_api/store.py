@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from fakes.kube_api.refusals import (
     invalid,
     not_found,
 )
+from fakes.kube_api.trees import copied
 from fakes.kube_api.validation import check
 
 Object = dict[str, Any]
@@ -81,7 +81,7 @@ class Store:
             found = self._objects.get(_place(kind, namespace, name))
             if found is None:
                 raise not_found(kind.group, kind.plural, name)
-            return copy.deepcopy(found)
+            return copied(found)
 
     def find(self, plural: str, name: str, namespace: str = "") -> Object | None:
         """A copy of an object, if there is one."""
@@ -94,7 +94,7 @@ class Store:
         """Copies of all objects of a kind, and the version at which they were so."""
         with self.lock:
             found = [
-                copy.deepcopy(item)
+                copied(item)
                 for (group, plural, where, _), item in sorted(self._objects.items())
                 if (group, plural) == (kind.group, kind.plural) and namespace in ("", where)
             ]
@@ -129,7 +129,7 @@ class Store:
                 return old if not dry else made
             kept = self._keep(kind, _place(kind, namespace, name), "MODIFIED", made, old)
             self._finish(kind, kept, namespace)
-            return copy.deepcopy(kept)
+            return copied(kept)
 
     def delete(
         self,
@@ -150,7 +150,7 @@ class Store:
             if uid and uid != old["metadata"]["uid"]:
                 why = f"the UID in the precondition ({uid}) does not match {old['metadata']['uid']}"
                 raise conflict(kind.group, kind.plural, name, why)
-            made = copy.deepcopy(old)
+            made = copied(old)
             metadata = made["metadata"]
             if propagation == "Orphan":
                 self._orphan(metadata["uid"])
@@ -188,7 +188,7 @@ class Store:
             if now["metadata"]["uid"] != metadata["uid"]:
                 raise not_found(kind.group, kind.plural, metadata["name"])
             for field, value in fields.items():
-                made = {**copy.deepcopy(now), field: copy.deepcopy(value)}
+                made = {**copied(now), field: copied(value)}
                 sub = "status" if field == "status" else ""
                 now = self.replace(kind, made, namespace, subresource=sub)
             return now
@@ -223,10 +223,8 @@ class Store:
     ) -> Object:
         self._version += 1
         made["metadata"]["resourceVersion"] = str(self._version)
-        self._objects[place] = copy.deepcopy(made)
-        self.history.add(
-            Entry(self._version, change, kind.group, kind.plural, copy.deepcopy(made), old)
-        )
+        self._objects[place] = copied(made)
+        self.history.add(Entry(self._version, change, kind.group, kind.plural, copied(made), old))
         return made
 
     def _finish(self, kind: Kind, made: Object, namespace: str) -> None:
@@ -243,7 +241,7 @@ class Store:
     def _remove(self, kind: Kind, place: Place, old: Object) -> None:
         del self._objects[place]
         self._version += 1
-        last = copy.deepcopy(old)
+        last = copied(old)
         last["metadata"]["resourceVersion"] = str(self._version)
         self.history.add(Entry(self._version, "DELETED", kind.group, kind.plural, last, old))
         self._collect(old["metadata"]["uid"], "Background")
@@ -282,7 +280,7 @@ class Store:
     def _orphan(self, uid: str) -> None:
         for kind, item in self._dependents(uid):
             owners = [it for it in item["metadata"]["ownerReferences"] if it["uid"] != uid]
-            made = copy.deepcopy(item)
+            made = copied(item)
             made["metadata"]["ownerReferences"] = owners
             self.replace(kind, made, item["metadata"].get("namespace", ""))
 
@@ -290,7 +288,7 @@ class Store:
 def _joined(kind: Kind, made: Object, old: Object, subresource: str) -> Object:
     """The new object, with those parts of the old one that this request can't change."""
     if subresource == "status":
-        made = {**copy.deepcopy(old), "status": made.get("status", {})}
+        made = {**copied(old), "status": made.get("status", {})}
     elif kind.has_status:
         made.pop("status", None)
         made |= {"status": old["status"]} if "status" in old else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Literal
 
 from fakes.kube_api import schema
@@ -10,6 +9,7 @@ from fakes.kube_api.kinds import Kind
 from fakes.kube_api.naming import faults as metadata_faults
 from fakes.kube_api.pod_rules import pod_faults, template_faults, templates_of
 from fakes.kube_api.refusals import Cause, bad_request, invalid, unknown_fields
+from fakes.kube_api.trees import copied
 
 Strictness = Literal["Strict", "Warn", "Ignore"]
 _METADATA = {
@@ -45,7 +45,7 @@ def cleaned(body: dict[str, Any], kind: Kind, strict: Strictness) -> tuple[dict[
         )
     if version not in kind.versions:
         raise bad_request(f"{kind.kind} has no version {version!r}")
-    made = copy.deepcopy(body)
+    made = copied(body)
     metadata = made.setdefault("metadata", {})
     if not isinstance(metadata, dict):
         raise bad_request("metadata must be an object")
