@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from cdk.namespace_access import group_of, namespace_access
+from cdk.settings import Settings
 from fakes.kube_api.cluster import CRDS, FakeCluster
 from fakes.kube_api.signing import KEY, SECRET, sign
 from fakes.kube_api.work import Idle
@@ -186,6 +188,18 @@ def test_delete_waits_for_the_finalizer(cluster: FakeCluster, kubectl: Kubectl):
     assert 'rayjobs.ray.io "r1-optimize-1" not found' in gone.stderr
     assert kubectl.get("rayclusters")["items"] == []
     assert kubectl.get("pods")["items"] == []
+
+
+def test_the_access_that_the_app_writes_is_applied(kubectl: Kubectl):
+    settings = Settings.read(
+        {"runner": "kuberay", "cluster_name": "train", "image": "relay:1", "fsx_claim": "fsx"}
+    )
+    # One by one: of a list, kubectl asks first whether its OpenAPI v2 knows it, in protobuf.
+    written = yaml.safe_dump_all(json.loads(namespace_access(settings))["items"])
+    done = kubectl.run("apply", "-f", "-", given=written)
+    assert done.returncode == 0, done.stderr
+    (binding,) = kubectl.get("rolebindings")["items"]
+    assert binding["subjects"][0]["name"] == group_of(settings)
 
 
 def test_whoever_has_no_right_is_told_which_one(cluster: FakeCluster, kubectl: Kubectl):

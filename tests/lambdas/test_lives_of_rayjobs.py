@@ -102,6 +102,30 @@ def test_a_job_that_never_starts_fails_its_run_when_attempts_are_used_up(world: 
     assert "can't be pulled" in record.reason
 
 
+@pytest.mark.parametrize(
+    ("plural", "name", "why"),
+    [
+        ("persistentvolumeclaims", "fsx", 'persistentvolumeclaim "fsx" not found'),
+        ("serviceaccounts", "relay-job", 'serviceaccount "relay-job" not found'),
+    ],
+)
+def test_what_the_namespace_lacks_is_named_while_the_job_waits_for_it(
+    world: ClusterWorld, plural: str, name: str, why: str
+):
+    store = world.cluster.store
+    kept = store.get(store.kinds.of(plural), name, world.cluster.namespace)
+    store.delete(store.kinds.of(plural), name, world.cluster.namespace)
+    run = world.start_run()
+    for _ in range(3):
+        world.turn()
+    (waiting,) = world.attempts(run)
+    assert waiting.status == "SUBMITTED"
+    assert why in waiting.waiting
+    body = {key: kept[key] for key in ("spec", "status") if key in kept}
+    world.cluster.add(plural, {"metadata": {"name": name}, **body})
+    assert ended(world, run) == "PUBLISHED"
+
+
 def test_memory_that_runs_out_is_named_with_the_end_of_the_log(world: ClusterWorld):
     world.stories = {"optimize": [stories.out_of_memory]}
     run = world.start_run()
@@ -266,6 +290,25 @@ def test_a_role_that_the_cluster_does_not_know_fails_the_run_with_a_remedy(world
     assert "access entry" in record.reason
     world.cluster.grant(KEY, relay_rules(), namespace=world.cluster.namespace)
     world.turns_until(lambda: world.ledger.runs.lease("tone") is None, within=3)
+
+
+def test_every_right_in_the_namespace_is_used(world: ClusterWorld):
+    granted = {
+        (verb, group, resource)
+        for rule in relay_rules()
+        for verb in rule.verbs
+        for group in rule.groups
+        for resource in rule.resources
+    }
+    world.cluster.kueue.waits_s = lambda _job: 120
+    world.stories = {"collect": [stories.head_lost()], "optimize": [stories.unschedulable]}
+    run = world.start_run()
+    world.turns_until(lambda: bool(attempts(world, run)))
+    for _ in range(3):
+        world.turn()
+    world.graph.abort(run)
+    ended(world, run)
+    assert world.cluster.access.used == granted
 
 
 def test_a_strangers_rayjob_of_the_same_name_is_a_conflict(world: ClusterWorld):

@@ -61,8 +61,13 @@ class Request:
 
 @dataclass
 class Access:
-    """The table of grants to users and groups; who is in none may only discover the API."""
+    """The table of grants to users and groups; who is in none may only discover the API.
 
+    Attributes:
+        used: verb, API group and resource of whatever was let through.
+    """
+
+    used: set[tuple[str, str, str]] = field(default_factory=set)
     _grants: dict[str, list[tuple[str, Rule]]] = field(default_factory=dict)
 
     def grant(self, subject: str, rules: tuple[Rule, ...], namespace: str = EVERYWHERE) -> None:
@@ -90,6 +95,7 @@ class Access:
                 request.namespace,
                 request.name,
             )
+        self.used.add((request.verb, request.group, request.resource))
 
 
 def _listed(one: str, allowed: tuple[str, ...]) -> bool:

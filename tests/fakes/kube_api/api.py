@@ -8,8 +8,8 @@ from typing import Any
 
 from fakes.kube_api import discovery
 from fakes.kube_api.access import Access, Caller, Request
-from fakes.kube_api.apply import Owners
-from fakes.kube_api.calls import APPLY, JSON_PATCH, JSON_TYPES, MERGE, Answer, Call
+from fakes.kube_api.apply import Owners, leaves
+from fakes.kube_api.calls import APPLY, JSON_PATCH, JSON_TYPES, MERGE, STRATEGIC, Answer, Call
 from fakes.kube_api.patches import merged, patched
 from fakes.kube_api.pod_log import PodLogs
 from fakes.kube_api.refusals import Cause as Why
@@ -20,6 +20,7 @@ from fakes.kube_api.refusals import (
     no_such_path,
     not_allowed,
     unauthorized,
+    unsupported,
 )
 from fakes.kube_api.routes import Target, target_of
 from fakes.kube_api.selectors import by_fields, by_labels
@@ -185,14 +186,19 @@ class Api:
         return Answer(200, self._shown(kept, target, call), headers)
 
     def _patch(self, target: Target, call: Call) -> Answer:
-        document = call.document(MERGE, JSON_PATCH, APPLY)
+        accepted = (MERGE, JSON_PATCH, APPLY)
+        document = call.document(*accepted, *(() if target.kind.is_custom else (STRATEGIC,)))
+        if call.content_type == STRATEGIC and any(
+            isinstance(value, list) for _, value in leaves(document)
+        ):
+            raise unsupported(call.content_type, accepted)
         with self.store.lock:
             if call.content_type == APPLY:
                 return self._apply(document, target, call)
             now = self._versioned(
                 self.store.get(target.kind, target.name, target.namespace), target
             )
-            change = merged if call.content_type == MERGE else patched
+            change = patched if call.content_type == JSON_PATCH else merged
             made, headers = self._cleaned(change(now, document), target, call)
             kept = self.store.replace(
                 target.kind,

@@ -13,6 +13,8 @@ from fakes.kube_api.refusals import bad_request, unsupported
 
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
+STRATEGIC = "application/strategic-merge-patch+json"
+"""Of Kubernetes' own kinds only, and here only without lists, where it is a merge patch."""
 JSON_PATCH = "application/json-patch+json"
 JSON_TYPES = ("application/json", "application/yaml")
 BODY_MAX = 3 * 1024 * 1024

@@ -130,7 +130,7 @@ def _openapi(path: str, kinds: Kinds) -> dict[str, Any] | None:
     group, _, version = name.removeprefix("apis/").rpartition("/")
     paths: dict[str, Any] = {}
     for kind in kinds:
-        if name in ("api/v1" if not kind.group else f"apis/{kind.api_version()}"):
+        if name == ("api/v1" if not kind.group else f"apis/{kind.api_version()}"):
             where = f"/{name}/" + ("namespaces/{namespace}/" if kind.namespaced else "")
             gvk = {"group": kind.group, "version": kind.versions[0], "kind": kind.kind}
             operation = {

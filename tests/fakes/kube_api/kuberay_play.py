@@ -12,6 +12,7 @@ from fakes.kube_api.cluster_events import tell
 from fakes.kube_api.naming import random_suffix
 from fakes.kube_api.pod_log import PodLogs
 from fakes.kube_api.pods import Pods, owner
+from fakes.kube_api.prerequisites import missing_accounts, missing_claims
 from fakes.kube_api.refusals import Refused
 from fakes.kube_api.store import Object, Store
 from fakes.kube_api.trees import copied
@@ -31,6 +32,7 @@ class KubeRayPlay:
         self.pods = Pods(store, self.namespace)
         self._job = job
         self._submitter: Object | None = None
+        self._told = ""
 
     @property
     def job(self) -> Object:
@@ -99,7 +101,31 @@ class KubeRayPlay:
         cluster = self.store.create(self.store.kinds.of("rayclusters"), made, self.namespace)
         name = cluster["metadata"]["name"]
         tell(self.store, job, "CreatedRayCluster", f"Created RayCluster {self.namespace}/{name}")
-        self.pods.make_cluster(cluster)
+
+    def prepared(self) -> bool:
+        """Whether the pods are there, and the claims that they mount.
+
+        Pods are made once their service account is there; what lacks is told, as KubeRay and the
+        scheduler do, and waited for.
+        """
+        cluster = self._cluster()
+        if cluster is not None and self._owns(cluster) and not self.cluster_pods:
+            lacking = missing_accounts(self.store, cluster)
+            if lacking:
+                self._tell_once(cluster, "FailedToCreateHeadPod", lacking[0])
+                return False
+            self.pods.make_cluster(cluster)
+        lacking = [why for pod in self.cluster_pods for why in missing_claims(self.store, pod)]
+        if lacking and self._told != lacking[0]:
+            for pod in self.cluster_pods:
+                self.pods.cannot_schedule(pod, lacking[0])
+        self._told = lacking[0] if lacking else ""
+        return not lacking
+
+    def _tell_once(self, about: Object, reason: str, message: str) -> None:
+        if self._told != message:
+            self._told = message
+            tell(self.store, about, reason, message, warning=True)
 
     @property
     def cluster_pods(self) -> list[Object]:

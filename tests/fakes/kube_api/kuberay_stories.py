@@ -23,7 +23,7 @@ def _never() -> bool:
 
 def _begin(play: KubeRayPlay) -> Iterator[Pause]:
     play.initialise()
-    yield 0
+    yield play.prepared
     play.start_pods()
     yield 0
     play.submit()
@@ -47,7 +47,7 @@ def stopped(play: KubeRayPlay) -> Iterator[Pause]:
 def image_pull_error(play: KubeRayPlay) -> Iterator[Pause]:
     """The head's image is not there; KubeRay waits for ever."""
     play.initialise()
-    yield 0
+    yield play.prepared
     for pod in play.cluster_pods:
         play.pods.cannot_pull(play.pods.schedule(pod), "ErrImagePull")
     yield 1
@@ -59,7 +59,7 @@ def image_pull_error(play: KubeRayPlay) -> Iterator[Pause]:
 def unschedulable(play: KubeRayPlay) -> Iterator[Pause]:
     """No node has what the workers ask for; the head runs and waits."""
     play.initialise()
-    yield 0
+    yield play.prepared
     head, *workers = play.cluster_pods
     for pod in workers or [head]:
         limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {})
@@ -114,7 +114,7 @@ def deleted_by_hand(play: KubeRayPlay) -> Iterator[Pause]:
 def submission_failed(play: KubeRayPlay) -> Iterator[Pause]:
     """The submitter used up its tries."""
     play.initialise()
-    yield 0
+    yield play.prepared
     play.start_pods()
     play.give_up("SubmissionFailed", "Job submission has failed. Reason: BackoffLimitExceeded.")
 
