@@ -281,6 +281,13 @@ def test_an_api_that_is_busy_now_and_then_is_asked_again(world: ClusterWorld, co
     assert [it.attempt for it in world.attempts(run)] == [1, 1, 1]
 
 
+def test_an_api_that_answers_slowly_is_waited_for(world: ClusterWorld):
+    world.cluster.server.outages.slow(0.3, times=6)
+    run = world.start_run()
+    assert ended(world, run) == "PUBLISHED"
+    assert [it.attempt for it in world.attempts(run)] == [1, 1, 1]
+
+
 def test_a_role_that_the_cluster_does_not_know_fails_the_run_with_a_remedy(world: ClusterWorld):
     world.cluster.access.revoke(KEY)
     run = world.start_run()
