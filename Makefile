@@ -4,10 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo test lint fmt types synth clean
+.PHONY: help setup demo test lint fmt types synth synth-all image-check clean
 
 help:  ## Show these targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: .venv/.installed  ## Install everything into .venv from pinned requirements
 
@@ -36,6 +36,12 @@ fmt: setup  ## Format the code
 
 synth: setup  ## The CloudFormation template, in cdk.out
 	$(BIN)/python app.py
+
+synth-all: setup  ## Every documented combination of settings, synthesised and linted
+	$(BIN)/python tests/cdk/synth_all.py
+
+image-check: setup  ## Build the jobs' image and have it work; needs root, buildah, debootstrap
+	$(BIN)/python -m training.image.check
 
 clean:  ## Remove what the project made here, but for the venv
 	rm -rf .relay cdk.out .pytest_cache .mypy_cache .ruff_cache .hypothesis

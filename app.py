@@ -1,4 +1,4 @@
-"""The CDK app: settings from context, the control plane's stack, the rule packs."""
+"""The CDK app: settings from context, the stacks, the rule packs."""
 
 from __future__ import annotations
 
@@ -41,13 +41,20 @@ def build(context: Mapping[str, Any] | None = None, outdir: str | None = None) -
     from cdk_nag import AwsSolutionsChecks, ServerlessChecks
 
     from cdk.acknowledgements import acknowledge
+    from cdk.cluster_access import ClusterAccess
+    from cdk.namespace_access import namespace_access
     from cdk.settings import Settings
     from cdk.stack import ControlPlane
 
     app = App(context=context, outdir=outdir, analytics_reporting=False)
     settings = Settings.read(app.node.get_all_context())
     stack = ControlPlane(app, settings)
-    acknowledge(stack)
+    access = ClusterAccess(app, settings, stack) if settings.on_a_cluster else None
+    acknowledge(stack, access)
+    if access is not None:
+        # For kubectl, which has a say in what CloudFormation has none.
+        manifest = Path(app.outdir) / f"{access.stack_name}.access.json"
+        manifest.write_bytes(namespace_access(settings))
     Validations.of(app).add_plugins(AwsSolutionsChecks(app), ServerlessChecks(app))
     for key, value in settings.tags.items():
         Tags.of(app).add(key, value)

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 from aws_cdk import Acknowledgment, CfnElement, Validations
 from constructs import IConstruct
 
+from cdk.cluster_access import ClusterAccess
 from cdk.stack import ControlPlane
 from contracts.layout import INCOMING, PIPELINES, POLICIES, REJECTED, RUNS
 
@@ -42,20 +43,26 @@ class Stays(NamedTuple):
     reason: str
 
 
-def acknowledge(stack: ControlPlane) -> None:
+def acknowledge(stack: ControlPlane, access: ClusterAccess | None = None) -> None:
     """Record every finding that stays."""
-    for found in stays(stack):
+    for found in stays(stack, access):
         Validations.of(found.where).acknowledge(
             Acknowledgment(id=found.finding, reason=found.reason)
         )
 
 
-def stays(stack: ControlPlane) -> Iterator[Stays]:
-    """All findings that stay."""
+def stays(stack: ControlPlane, access: ClusterAccess | None = None) -> Iterator[Stays]:
+    """All findings that stay.
+
+    Args:
+        stack: the control plane's.
+        access: to a cluster, where jobs run on one.
+    """
     yield from _storage(stack)
     yield from _queues(stack)
     yield from _functions(stack)
-    yield from _wildcards(stack)
+    yield from _alarms(stack)
+    yield from _wildcards(stack, access)
 
 
 def _storage(stack: ControlPlane) -> Iterator[Stays]:
@@ -68,13 +75,7 @@ def _storage(stack: ControlPlane) -> Iterator[Stays]:
 
 
 def _queues(stack: ControlPlane) -> Iterator[Stays]:
-    ends = (
-        stack.uploads.dead_letters,
-        stack.reports.dead_letters,
-        stack.jobs.dead_letters,
-        stack.missed_sweeps,
-    )
-    for queue in ends:
+    for queue in stack.ends.values():
         yield Stays(queue, "Serverless-SQSRedrivePolicy", "this queue is where redriving ends")
     yield Stays(
         stack.missed_sweeps,
@@ -109,33 +110,61 @@ def _functions(stack: ControlPlane) -> Iterator[Stays]:
         )
 
 
-def _wildcards(stack: ControlPlane) -> Iterator[Stays]:
+def _alarms(stack: ControlPlane) -> Iterator[Stays]:
+    if stack.alarms.topic is not None:
+        yield Stays(
+            stack.alarms.mail,
+            "Serverless-SNSRedrivePolicy",
+            "a letter that cannot be delivered tells of an alarm whose state the console shows "
+            "all the same; nobody would read a queue of such letters",
+        )
+
+
+class Held(NamedTuple):
+    """A role, the patterns it is allowed, and the bucket they are of as the rule pack writes it."""
+
+    role: IConstruct
+    patterns: tuple[str, ...]
+    bucket: str
+
+
+def _held(stack: ControlPlane, access: ClusterAccess | None) -> Iterator[Held]:
     runs, incoming, rejected = f"{RUNS}*", f"{INCOMING}*", f"{REJECTED}*"
     pipelines, policies = f"{PIPELINES}*", f"{POLICIES}*"
     plans, current = f"{RUNS}*/plan.json", f"{POLICIES}*/current.json"
-    held: list[tuple[IConstruct, tuple[str, ...]]] = [
-        (stack.intake.role, (ANY, incoming, pipelines, rejected)),
-        (stack.submit.role, (ANY, runs)),
-        (stack.report.role, (ANY, runs, rejected, EXECUTIONS)),
-        (stack.decide.role, (ANY, runs, policies, pipelines, plans, current, rejected)),
-        (stack.sweep.role, (ANY, runs, rejected, EXECUTIONS)),
-        (stack.runs.role, (ANY,)),
-        (stack.job_access.role, (incoming, runs, policies, pipelines)),
-        (stack.agent_access.role, (runs,)),
-    ]
-    for role, patterns in held:
-        for pattern in patterns:
-            yield Stays(
-                role, f"AwsSolutions-IAM5[Resource::{_shown(stack, pattern)}]", WILDCARDS[pattern]
-            )
+    job = (incoming, runs, policies, pipelines)
+    bucket = (
+        f"<{stack.get_logical_id(cast(CfnElement, stack.store.bucket.node.default_child))}.Arn>"
+    )
+    yield Held(stack.intake.role, (ANY, incoming, pipelines, rejected), bucket)
+    yield Held(stack.submit.role, (ANY, runs), bucket)
+    yield Held(stack.report.role, (ANY, runs, rejected, EXECUTIONS), bucket)
+    yield Held(
+        stack.decide.role, (ANY, runs, policies, pipelines, plans, current, rejected), bucket
+    )
+    yield Held(stack.sweep.role, (ANY, runs, rejected, EXECUTIONS), bucket)
+    yield Held(stack.runs.role, (ANY,), bucket)
+    if access is None:
+        yield Held(stack.jobs.roles["Job"].role, job, bucket)
+        yield Held(stack.jobs.roles["Agent"].role, (runs,), bucket)
+    else:
+        told = f'{{"StackName":"{stack.stack_name}","OutputName":"Bucket"}}'
+        theirs = f'arn:<AWS::Partition>:s3:::{{"Fn::GetStackOutput":{told}}}'
+        yield Held(access.job.role, job, theirs)
 
 
-def _shown(stack: ControlPlane, pattern: str) -> str:
+def _wildcards(stack: ControlPlane, access: ClusterAccess | None) -> Iterator[Stays]:
+    for held in _held(stack, access):
+        for pattern in held.patterns:
+            shown = _shown(stack, pattern, held.bucket)
+            yield Stays(held.role, f"AwsSolutions-IAM5[Resource::{shown}]", WILDCARDS[pattern])
+
+
+def _shown(stack: ControlPlane, pattern: str, bucket: str) -> str:
     """A resource as the rule pack writes it."""
     if pattern == ANY:
         return ANY
     if pattern == EXECUTIONS:
         where = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
         return f"{where}:execution:{stack.stack_name}-runs:*"
-    bucket = cast(CfnElement, stack.store.bucket.node.default_child)
-    return f"<{stack.get_logical_id(bucket)}.Arn>/{pattern}"
+    return f"{bucket}/{pattern}"

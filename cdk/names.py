@@ -37,9 +37,36 @@ def status_rule_arn(stack: Stack) -> str:
     )
 
 
+def node_rule_name(stack_name: str) -> str:
+    """Name of the rule that hears of a cluster's nodes; it is in a stack of its own."""
+    return f"{stack_name}-node-events"
+
+
+def node_rule_arn(stack: Stack) -> str:
+    """ARN of that rule, as seen from the control plane's stack."""
+    return stack.format_arn(
+        service="events", resource="rule", resource_name=node_rule_name(stack.stack_name)
+    )
+
+
+def cluster_arn(stack: Stack, name: str) -> str:
+    """ARN of an EKS cluster of the stack's account and region."""
+    return stack.format_arn(service="eks", resource="cluster", resource_name=name)
+
+
+def functions_arn_pattern(stack: Stack) -> str:
+    """Pattern of the ARNs of the functions that CloudFormation will name after the stack."""
+    return _colon_arn(stack, "lambda", "function", f"{stack.stack_name}-*")
+
+
 def bucket_arn_pattern(stack: Stack) -> str:
     """Pattern of the ARN of the bucket that CloudFormation will name after the stack."""
     return f"arn:{stack.partition}:s3:::{stack.stack_name.lower()}-*"
+
+
+def alarms_arn_pattern(stack: Stack) -> str:
+    """Pattern of the ARNs of the stack's alarms."""
+    return _colon_arn(stack, "cloudwatch", "alarm", f"{stack.stack_name}-*")
 
 
 def _colon_arn(stack: Stack, service: str, resource: str, name: str) -> str:

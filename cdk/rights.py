@@ -27,11 +27,32 @@ Statements = list[iam.PolicyStatement]
 PLANS = f"{RUNS}*/plan.json"
 SPECS = f"{RUNS}*/job.json"
 CURRENT = f"{POLICIES}*/current.json"
+FORGET = "dynamodb:DeleteItem"
+CHECK = "dynamodb:ConditionCheckItem"
+
+
+def job_rights(bucket: s3.IBucket) -> Statements:
+    """Read data, report, export; never decide what a run is or which policy is current."""
+    return [
+        *reads_objects(bucket, INCOMING, RUNS, POLICIES, PIPELINES, versions=True),
+        puts_objects(bucket, f"{RUNS}*", f"{POLICIES}*", sid="ReportAndExport"),
+        never_puts_objects(bucket, PLANS, SPECS, CURRENT, sid="NeverDecide"),
+    ]
+
+
+def agent_rights(bucket: s3.IBucket, jobs: sqs.Queue) -> Statements:
+    """Take jobs, claim them, and say how they ended."""
+    return [
+        works_off(jobs, "TakeJobs"),
+        *reads_objects(bucket, RUNS),
+        puts_objects(bucket, f"{RUNS}*", sid="ClaimAndReport"),
+        never_puts_objects(bucket, PLANS, SPECS, sid="NeverDecide"),
+    ]
 
 
 @dataclass(frozen=True)
 class Rights:
-    """The rights of every role, given what there is.
+    """The rights of the functions, given what there is.
 
     The ledger's keys are not narrowed per function: each of them reads and writes items of
     pipelines, drops and runs alike.
@@ -41,10 +62,13 @@ class Rights:
     table: dynamodb.Table
     uploads: sqs.Queue
     reports: sqs.Queue
-    jobs: sqs.Queue
     missed_sweeps: sqs.Queue
     machine_arn: str
     executions_arn: str
+    start_jobs: tuple[iam.PolicyStatement, ...]
+    """What it takes to have jobs started: to ring a queue, or to find a cluster."""
+    stop_jobs: tuple[iam.PolicyStatement, ...]
+    """What it takes to have them stopped, besides objects."""
 
     def intake(self) -> Statements:
         """Look into what arrived, refuse it in writing or record it, start a run."""
@@ -53,7 +77,7 @@ class Rights:
             *reads_objects(self.bucket, INCOMING, PIPELINES, versions=True),
             self._see_sets(),
             puts_objects(self.bucket, f"{REJECTED}*", sid="Refuse"),
-            keeps_ledger(self.table),
+            keeps_ledger(self.table, never=[FORGET]),
             self._start_runs(),
         ]
 
@@ -62,8 +86,8 @@ class Rights:
         return [
             *reads_objects(self.bucket, RUNS),
             puts_objects(self.bucket, f"{RUNS}*", sid="PutJobs"),
-            keeps_ledger(self.table),
-            sends(self.jobs, "RingForJobs"),
+            keeps_ledger(self.table, never=[FORGET, CHECK]),
+            *self.start_jobs,
             self._answer_phases("states:SendTaskSuccess"),
         ]
 
@@ -79,6 +103,7 @@ class Rights:
             ),
             self._start_runs(),
             self._see_runs(),
+            *self.stop_jobs,
         ]
 
     def decide(self) -> Statements:
@@ -100,32 +125,13 @@ class Rights:
             self._see_sets(),
             puts_objects(self.bucket, f"{REJECTED}*", f"{RUNS}*", sid="RefuseAndStopJobs"),
             keeps_ledger(self.table),
-            sends(self.jobs, "RingForJobs"),
+            *self.start_jobs,
             sends(self.missed_sweeps, "SayThatASweepFailed"),
             self._answer_phases(
                 "states:SendTaskFailure", "states:SendTaskHeartbeat", "states:SendTaskSuccess"
             ),
             self._start_runs(),
             self._see_runs(),
-        ]
-
-    def job(self) -> Statements:
-        """Read data, report, export; never decide what a run is or which policy is current."""
-        return [
-            *reads_objects(self.bucket, INCOMING, RUNS, POLICIES, PIPELINES, versions=True),
-            puts_objects(
-                self.bucket, f"{RUNS}*", f"{POLICIES}*", sid="ReportAndExport", multipart=True
-            ),
-            never_puts_objects(self.bucket, PLANS, SPECS, CURRENT, sid="NeverDecide"),
-        ]
-
-    def agent(self) -> Statements:
-        """Take jobs, claim them, and say how they ended."""
-        return [
-            works_off(self.jobs, "TakeJobs"),
-            *reads_objects(self.bucket, RUNS),
-            puts_objects(self.bucket, f"{RUNS}*", sid="ClaimAndReport"),
-            never_puts_objects(self.bucket, PLANS, SPECS, sid="NeverDecide"),
         ]
 
     def _see_sets(self) -> iam.PolicyStatement:

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
+from cdk.cluster_settings import ClusterSettings, listed
 from contracts.errors import ContractBroken
-from contracts.model import Contract, describe
+from contracts.model import describe
 
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653)
 """What CloudWatch Logs takes and CDK has a name for."""
@@ -22,14 +23,7 @@ def _log_retention(days: int) -> int:
     return days
 
 
-def _listed(value: object) -> object:
-    """A list from the command line is separated by commas."""
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return value
-
-
-class Settings(Contract):
+class Settings(ClusterSettings):
     """What may differ between deployments; `cdk deploy -c name=value` sets one."""
 
     name: str = Field(
@@ -82,11 +76,23 @@ class Settings(Contract):
         10, ge=2, le=1000, description="Most copies of a function that one queue is read by."
     )
     trusted_principals: Annotated[
-        tuple[Annotated[str, Field(pattern=_PRINCIPAL)], ...], BeforeValidator(_listed)
+        tuple[Annotated[str, Field(pattern=_PRINCIPAL)], ...], BeforeValidator(listed)
     ] = Field(
         (),
         description="ARNs of those who may act as agent or job, separated by commas; by default "
         "whoever the account's own policies allow.",
+    )
+    alarm_email: str = Field(
+        "",
+        pattern=r"^(?:[^@\s,]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)?$",
+        max_length=254,
+        description="Who is told of alarms, once they confirmed the first letter; nobody if empty.",
+    )
+    runbooks: str = Field(
+        "docs/operate",
+        pattern=r"^[A-Za-z0-9._~:/-]*[A-Za-z0-9._~-]$",
+        max_length=400,
+        description="Where the alarms' runbooks lie: a folder of the repository, or an address.",
     )
 
     @model_validator(mode="after")

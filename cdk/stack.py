@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import CfnOutput, Duration, Stack
+from aws_cdk import CfnOutput, Duration, Fn, Stack
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from cdk.components.access_role import AccessRole, trusted
+from cdk.cluster_jobs import ClusterJobs
+from cdk.components.alarms import Alarms, Watched
 from cdk.components.code_bundle import code_bundle
 from cdk.components.control_function import ControlFunction, Role, Shared, powertools
+from cdk.components.dashboard import Dashboard
 from cdk.components.ledger import Ledger
 from cdk.components.object_store import ObjectStore, bells
 from cdk.components.run_machine import RunMachine
 from cdk.components.run_status_rule import RunStatusRule
 from cdk.components.sweep_schedule import SweepSchedule
 from cdk.components.work_queue import WorkQueue, dead_letters, let_send, policy_of
+from cdk.jobs import Jobs
 from cdk.names import bucket_arn_pattern, run_executions_arn, run_machine_arn
+from cdk.queue_jobs import QueueJobs
 from cdk.rights import Rights
 from cdk.settings import Settings
 
@@ -32,13 +37,11 @@ SWEEP = Role("sweep", "finds what got stuck", Duration.seconds(55))
 
 VISIBILITY_PER_TIMEOUT = 6
 """Lambda's advice for a queue that a function reads."""
-JOB_VISIBILITY = Duration.seconds(60)
-"""How long an agent may take from the doorbell to its claim."""
 BATCH = 10
 
 
 class ControlPlane(Stack):
-    """Everything between a bucket and a runner; nothing of a cluster or a file system."""
+    """Everything between a bucket and a runner; of a cluster only how to find it."""
 
     def __init__(self, scope: Construct, settings: Settings) -> None:
         """Compose the stack.
@@ -60,13 +63,29 @@ class ControlPlane(Stack):
         self._make_storage()
         self._make_functions()
         self._make_events()
-        self._make_access()
+        self.jobs.let_in(self.store.bucket)
+        self._make_watch()
         self._tell()
+
+    def told(self, output: str) -> str:
+        """One of the stack's outputs, for a stack that is deployed after it."""
+        return Fn.get_stack_output(self.stack_name, output)
+
+    def runner_functions(self) -> dict[str, ControlFunction]:
+        """The functions that talk to a runner, by what they are called."""
+        return {"Submit": self.submit, "Report": self.report, "Sweep": self.sweep}
+
+    @property
+    def ends(self) -> dict[str, sqs.Queue]:
+        """Where messages end that nobody could handle, by whose they were."""
+        work = {"uploads": self.uploads, "reports": self.reports, "jobs": self.jobs.queue}
+        dead = {name: one.dead_letters for name, one in work.items() if one is not None}
+        return {**dead, "sweeps": self.missed_sweeps}
 
     def _make_queues(self) -> None:
         self.uploads = WorkQueue(self, "Uploads", visibility=_visibility(INTAKE))
         self.reports = WorkQueue(self, "Reports", visibility=_visibility(REPORT))
-        self.jobs = WorkQueue(self, "Jobs", visibility=JOB_VISIBILITY)
+        self.jobs = self._make_jobs()
         self.missed_sweeps = dead_letters(self, "MissedSweeps")
         for work in (self.uploads, self.reports):
             let_send(
@@ -76,6 +95,11 @@ class ControlPlane(Stack):
                 bucket_arn_pattern(self),
                 self.account,
             )
+
+    def _make_jobs(self) -> Jobs:
+        if self.settings.on_a_cluster:
+            return ClusterJobs(self, self.settings, self.reports)
+        return QueueJobs(self, self.settings)
 
     def _make_storage(self) -> None:
         settings = self.settings
@@ -94,10 +118,11 @@ class ControlPlane(Stack):
             table=self.ledger.table,
             uploads=self.uploads.queue,
             reports=self.reports.queue,
-            jobs=self.jobs.queue,
             missed_sweeps=self.missed_sweeps,
             machine_arn=run_machine_arn(self),
             executions_arn=run_executions_arn(self),
+            start_jobs=tuple(self.jobs.starting()),
+            stop_jobs=tuple(self.jobs.stopping()),
         )
         with code_bundle(ROOT) as code:
             shared = Shared(
@@ -109,6 +134,7 @@ class ControlPlane(Stack):
             self.report = ControlFunction(self, REPORT, shared=shared, rights=rights.report())
             self.decide = ControlFunction(self, DECIDE, shared=shared, rights=rights.decide())
             self.sweep = ControlFunction(self, SWEEP, shared=shared, rights=rights.sweep())
+        self.jobs.serve(self.runner_functions())
         self.runs = RunMachine(
             self,
             "Runs",
@@ -124,23 +150,29 @@ class ControlPlane(Stack):
         RunStatusRule(self, "RunStatus", reports=self.reports)
         SweepSchedule(self, "SweepEvery", sweep=self.sweep.function, missed=self.missed_sweeps)
 
-    def _make_access(self) -> None:
-        principals = self.settings.trusted_principals
-        self.agent_access = AccessRole(
-            self,
-            "Agent",
-            description="Relay: agents, which start training jobs",
-            assumed_by=trusted(principals),
-            rights=self.rights.agent(),
+    def _make_watch(self) -> None:
+        work = {"uploads": self.uploads, "reports": self.reports}
+        watched = Watched(
+            ends=self.ends,
+            queues={whose: one.queue for whose, one in work.items()},
+            runs=self.runs.machine,
         )
-        self.job_access = AccessRole(
+        self.alarms = Alarms(self, "Alarms", settings=self.settings, watched=watched)
+        functions = {
+            "intake": self.intake,
+            "submit": self.submit,
+            "report": self.report,
+            "decide": self.decide,
+            "sweep": self.sweep,
+        }
+        Dashboard(
             self,
-            "Job",
-            description="Relay: training jobs",
-            assumed_by=trusted(principals, also=self.agent_access.role),
-            rights=self.rights.job(),
+            "Dashboard",
+            namespace=self.settings.name,
+            watched=watched,
+            functions={name: one.function for name, one in functions.items()},
+            alarms=self.alarms.all,
         )
-        self.agent_access.may_act_as(self.job_access)
 
     def _tell(self) -> None:
         settings = self.settings
@@ -152,9 +184,7 @@ class ControlPlane(Stack):
             "UploadsDeadLetterQueueUrl": self.uploads.dead_letters.queue_url,
             "ReportsQueueUrl": self.reports.queue.queue_url,
             "ReportsDeadLetterQueueUrl": self.reports.dead_letters.queue_url,
-            "JobQueueUrl": self.jobs.queue.queue_url,
-            "JobRoleArn": self.job_access.role.role_arn,
-            "AgentRoleArn": self.agent_access.role.role_arn,
+            **self.jobs.outputs(),
             "WorkspaceRoot": settings.workspace_root,
             "ProgressIntervalS": f"{settings.progress_interval_s:g}",
         }
@@ -167,10 +197,11 @@ class ControlPlane(Stack):
             "BUCKET": self.store.bucket.bucket_name,
             "LEDGER_TABLE": self.ledger.table.table_name,
             "STATE_MACHINE_ARN": run_machine_arn(self),
-            "JOB_QUEUE_URL": self.jobs.queue.queue_url,
+            **self.jobs.variables(),
             "WORKSPACE_ROOT": settings.workspace_root,
             "PROGRESS_INTERVAL_S": f"{settings.progress_interval_s:g}",
-            "RUNNER": "queue",
+            "RUNNER": settings.runner,
+            "POWERTOOLS_METRICS_NAMESPACE": settings.name,
             "POWERTOOLS_SERVICE_NAME": "relay",
             "POWERTOOLS_LOG_LEVEL": settings.log_level,
         }

@@ -27,7 +27,7 @@ def allow(
 
 
 def reads_objects(
-    bucket: s3.Bucket, *prefixes: str, sid: str = "ReadObjects", versions: bool = False
+    bucket: s3.IBucket, *prefixes: str, sid: str = "ReadObjects", versions: bool = False
 ) -> list[iam.PolicyStatement]:
     """Read objects below prefixes, and learn that one is not there.
 
@@ -53,7 +53,7 @@ def reads_objects(
     ]
 
 
-def lists_versions(bucket: s3.Bucket, *prefixes: str, sid: str) -> iam.PolicyStatement:
+def lists_versions(bucket: s3.IBucket, *prefixes: str, sid: str) -> iam.PolicyStatement:
     """See which versions of objects lie below prefixes, each ending in a slash."""
     patterns = [f"{prefix}*" for prefix in prefixes]
     return allow(
@@ -64,15 +64,12 @@ def lists_versions(bucket: s3.Bucket, *prefixes: str, sid: str) -> iam.PolicySta
     )
 
 
-def puts_objects(
-    bucket: s3.Bucket, *patterns: str, sid: str, multipart: bool = False
-) -> iam.PolicyStatement:
-    """Put objects whose keys match a pattern; with `multipart`, also give up large uploads."""
-    actions = ["s3:PutObject", "s3:AbortMultipartUpload"] if multipart else ["s3:PutObject"]
-    return allow(sid, actions, _objects(bucket, patterns), _owned(bucket))
+def puts_objects(bucket: s3.IBucket, *patterns: str, sid: str) -> iam.PolicyStatement:
+    """Put objects whose keys match a pattern."""
+    return allow(sid, ["s3:PutObject"], _objects(bucket, patterns), _owned(bucket))
 
 
-def never_puts_objects(bucket: s3.Bucket, *patterns: str, sid: str) -> iam.PolicyStatement:
+def never_puts_objects(bucket: s3.IBucket, *patterns: str, sid: str) -> iam.PolicyStatement:
     """Deny what a wider allowance would include."""
     return iam.PolicyStatement(
         sid=sid,
@@ -82,20 +79,21 @@ def never_puts_objects(bucket: s3.Bucket, *patterns: str, sid: str) -> iam.Polic
     )
 
 
-def keeps_ledger(table: dynamodb.Table) -> iam.PolicyStatement:
-    """Read items, and write them by condition, one by one or in transactions."""
-    return allow(
-        "KeepLedger",
-        [
-            "dynamodb:ConditionCheckItem",
-            "dynamodb:DeleteItem",
-            "dynamodb:GetItem",
-            "dynamodb:PutItem",
-            "dynamodb:Query",
-            "dynamodb:UpdateItem",
-        ],
-        [table.table_arn],
-    )
+LEDGER_ACTIONS = frozenset(
+    {
+        "dynamodb:ConditionCheckItem",
+        "dynamodb:DeleteItem",
+        "dynamodb:GetItem",
+        "dynamodb:PutItem",
+        "dynamodb:Query",
+        "dynamodb:UpdateItem",
+    }
+)
+
+
+def keeps_ledger(table: dynamodb.Table, *, never: Sequence[str] = ()) -> iam.PolicyStatement:
+    """Read items, and write them by condition, one by one or in transactions; but for `never`."""
+    return allow("KeepLedger", sorted(LEDGER_ACTIONS - set(never)), [table.table_arn])
 
 
 def receives(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
@@ -108,17 +106,44 @@ def receives(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
 
 
 def works_off(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
-    """Receive, hold and delete messages."""
-    return allow(
-        sid,
-        ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:ReceiveMessage"],
-        [queue.queue_arn],
-    )
+    """Receive and delete messages."""
+    return allow(sid, ["sqs:DeleteMessage", "sqs:ReceiveMessage"], [queue.queue_arn])
 
 
 def sends(queue: sqs.Queue, sid: str) -> iam.PolicyStatement:
     """Send messages to a queue."""
     return allow(sid, ["sqs:SendMessage"], [queue.queue_arn])
+
+
+def sees_cluster(arn: str) -> iam.PolicyStatement:
+    """Learn where a cluster's API is and what it is known by; what may be done there is its own."""
+    return allow("FindCluster", ["eks:DescribeCluster"], [arn])
+
+
+def joins_network(functions: str) -> list[iam.PolicyStatement]:
+    """What Lambda needs to attach a function to a VPC, and the function's own code does not.
+
+    Args:
+        functions: pattern of the functions' ARNs.
+    """
+    actions = [
+        "ec2:AssignPrivateIpAddresses",
+        "ec2:CreateNetworkInterface",
+        "ec2:DeleteNetworkInterface",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSubnets",
+        "ec2:UnassignPrivateIpAddresses",
+    ]
+    return [
+        allow("JoinNetwork", actions, ["*"]),
+        iam.PolicyStatement(
+            sid="NeverJoinByItself",
+            effect=iam.Effect.DENY,
+            actions=actions,
+            resources=["*"],
+            conditions={"ArnLike": {"lambda:SourceFunctionArn": functions}},
+        ),
+    ]
 
 
 def writes_log(group: logs.LogGroup) -> iam.PolicyStatement:
@@ -131,10 +156,10 @@ def traces() -> iam.PolicyStatement:
     return allow("Trace", ["xray:PutTelemetryRecords", "xray:PutTraceSegments"], ["*"])
 
 
-def _objects(bucket: s3.Bucket, patterns: Sequence[str]) -> list[str]:
+def _objects(bucket: s3.IBucket, patterns: Sequence[str]) -> list[str]:
     return [bucket.arn_for_objects(pattern) for pattern in patterns]
 
 
-def _owned(bucket: s3.Bucket) -> dict[str, dict[str, str]]:
+def _owned(bucket: s3.IBucket) -> dict[str, dict[str, str]]:
     """The bucket's name could one day be somebody else's."""
     return {"StringEquals": {"aws:ResourceAccount": Stack.of(bucket).account}}

@@ -11,6 +11,9 @@ RelayError
 │   ├── DataUnusable          too little usable data to learn from
 │   ├── ArtifactCorrupt       a file does not match its manifest
 │   ├── PolicyConflict        the parent is no longer the current policy
+│   ├── ClusterRefused        the cluster is not there, or does not let this role in
+│   ├── JobConflict           another job has this attempt's name
+│   ├── JobInvalid            the cluster does not take the job as it is described
 │   ├── JobFailed             the job says that it cannot succeed
 │   └── JobStopped            the job was stopped on request
 ├── TransientError            the same call may succeed later
@@ -68,6 +71,18 @@ class ArtifactCorrupt(PermanentError):
 
 class PolicyConflict(PermanentError):
     """The parent is no longer the current policy."""
+
+
+class ClusterRefused(PermanentError):
+    """The cluster is not there, or does not let this role in."""
+
+
+class JobConflict(PermanentError):
+    """Another job has this attempt's name."""
+
+
+class JobInvalid(PermanentError):
+    """The cluster does not take the job as it is described."""
 
 
 class JobFailed(PermanentError):

@@ -112,6 +112,10 @@ class RunRecord(Item):
     drops: int = 0
     version: int | None = None
     uri: str | None = None
+    note: str = Field("", description="What happened to the cluster's machines meanwhile.")
+    patient_until: AwareDatetime | None = Field(
+        None, description="Until then neither silence nor a slow start fails the run."
+    )
 
 
 class AttemptRecord(Item):
@@ -127,7 +131,10 @@ class AttemptRecord(Item):
     status: AttemptStatus
     submitted_at: AwareDatetime
     start_limit_s: int
+    queue_limit_s: int = 43_200
     deadline: AwareDatetime
+    waiting: str = Field("", description="Why the job did not run, when last looked.")
+    queued_at: AwareDatetime | None = Field(None, description="When last seen in the queue.")
     progress: Progress | None = None
     output: PhaseOutput | None = None
     reports_told: int = Field(0, description="Reports to uploaders written, of many.")

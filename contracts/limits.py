@@ -8,6 +8,8 @@ RUN_ID_MAX = 28
 JOB_NAME_MAX = 47
 ROUNDS_MAX = 99
 ATTEMPTS_MAX = 99
+WORKER_GROUPS_MAX = 16
+"""Kueue takes at most 17 worker groups of a RayJob; one is kept for its submitter."""
 KEY_BYTES_MAX = 1024
 """S3's limit on an object key, UTF-8 encoded."""
 OBJECT_BYTES_MAX = 5 * 1024**3
@@ -33,6 +35,10 @@ RESULT_BYTES_MAX = 16 * 1024 * 1024
 """Largest result: a thousand objects of a collect, each with all the problems it may show."""
 CAUSE_MAX = 1_000
 """Characters of a failure's cause; Step Functions takes 32,768, a person reads a line."""
+NOTE_MAX = 300
+"""Characters of what happened to the machines of a run."""
+WAITING_MAX = 300
+"""Characters of why a job waits."""
 STATE_OUTPUT_BYTES_MAX = 256 * 1024
 LEDGER_RETENTION_S = 365 * 24 * 3600
 FAILED_RUNS_BEFORE_PAUSE = 2

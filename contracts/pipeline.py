@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from contracts.limits import OBJECT_BYTES_MAX, ROUNDS_MAX
+from contracts.hardware import HEAD, ProfileName, ResourceName
+from contracts.limits import OBJECT_BYTES_MAX, ROUNDS_MAX, WORKER_GROUPS_MAX
 from contracts.model import Contract, Stored
 from contracts.names import PipelineName
 
@@ -269,11 +270,21 @@ class Gate(Contract):
     )
 
 
-class Hardware(Contract):
-    """What a job asks Ray for."""
+class WorkerGroup(Contract):
+    """Pods of one hardware profile that a job's cluster is made of."""
 
-    cpus: float = Field(1, gt=0, le=4096)
-    gpus: float = Field(0, ge=0, le=4096)
+    profile: ProfileName = Field(description="One of the deployment's hardware profiles.")
+    count: int = Field(1, ge=1, le=1024, description="Pods.")
+    resources: dict[ResourceName, Annotated[float, Field(gt=0, le=1_000_000)]] = Field(
+        {}, description="Custom Ray resources that each pod offers, for tasks to ask for."
+    )
+
+
+class Hardware(Contract):
+    """What a job asks Ray for, and on a cluster the pods that offer it."""
+
+    cpus: float = Field(1, gt=0, le=4096, description="CPUs of the job's work, on one node.")
+    gpus: float = Field(0, ge=0, le=4096, description="GPUs of the job's work, on one node.")
     learners: int = Field(
         1,
         ge=1,
@@ -281,19 +292,42 @@ class Hardware(Contract):
         description="Ray Train workers that share each optimiser step's batch; each takes cpus "
         "and gpus. ppo plays and learns in one process.",
     )
+    workers: tuple[WorkerGroup, ...] = Field(
+        (),
+        max_length=WORKER_GROUPS_MAX,
+        description="Empty: one pod of the smallest profile that has the CPUs and GPUs.",
+    )
+
+    @model_validator(mode="after")
+    def _profiles_are_workers_each_once(self) -> Self:
+        names = [group.profile for group in self.workers]
+        if len(set(names)) != len(names):
+            raise ValueError("workers: name each profile once; count says how many pods")
+        if HEAD in names:
+            raise ValueError(f"workers: profile {HEAD} is the head's, which every job has")
+        return self
 
 
 class Patience(Contract):
     """How long the control plane waits; the state machine and `sweep` hold to it."""
 
     start_limit_s: int = Field(
-        1800, ge=30, le=604_800, description="From submission to the first progress."
+        1800,
+        ge=30,
+        le=604_800,
+        description="From submission to the first progress, queueing for quota not counted.",
+    )
+    queue_limit_s: int = Field(
+        43_200, ge=60, le=2_592_000, description="Longest wait in the cluster's queue for quota."
     )
     heartbeat_s: int = Field(
         240, ge=120, le=86_400, description="Longest silence; sweep speaks once a minute."
     )
     timeout_s: int = Field(
-        86_400, ge=60, le=2_592_000, description="Whole attempt; also the job's own deadline."
+        86_400,
+        ge=60,
+        le=2_592_000,
+        description="Whole attempt, queueing included; the job's own deadline.",
     )
 
     @model_validator(mode="after")

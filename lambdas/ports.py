@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from contracts.job import JobSpec
 from contracts.names import AttemptKey
 
+JobState = Literal["absent", "queued", "waiting", "running", "ended", "unknown"]
+
 
 class Look(NamedTuple):
-    """What a runner sees of a job."""
+    """What a runner sees of a job.
 
-    state: Literal["absent", "waiting", "running", "ended"]
+    Attributes:
+        state: `queued` waits for quota and `waiting` for anything else; `unknown` is a job
+            that cannot be looked at now, so it may live.
+        reason: why, in words.
+        error: what an end without a result is called, a name of contracts.errors.
+    """
+
+    state: JobState
     reason: str
+    error: str = "JobCrashed"
 
 
 class Runner(Protocol):
@@ -31,6 +41,12 @@ class Runner(Protocol):
 
     def ring(self, key: AttemptKey) -> None:
         """Remind whoever starts jobs of this one; may do nothing."""
+
+    def list(self) -> Sequence[AttemptKey]:
+        """Jobs that are there, the oldest first, as far as the runner can list them."""
+
+    def last_words(self, key: AttemptKey) -> str:
+        """The end of a job's log, one line; empty where there is none to be read."""
 
 
 class ObjectHead(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import boto3
@@ -11,10 +11,10 @@ from botocore.config import Config
 from lambdas.adapters.clock import SystemClock
 from lambdas.adapters.executions_sfn import StepFunctions
 from lambdas.adapters.objects_s3 import S3Objects
-from lambdas.adapters.queue_runner import QueueRunner
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.ledger import Ledger
 from lambdas.ledger.table import Table
+from lambdas.ports import Clock, Objects, Runner
 from lambdas.settings import Settings
 
 _CONFIG = Config(
@@ -27,21 +27,37 @@ _CONFIG = Config(
 
 def build(settings: Settings, session: Any = boto3) -> ControlPlane:  # noqa: ANN401
     """Connect a control plane; `session` is boto3 itself or a session of it."""
-
-    def client(service: str) -> Any:  # noqa: ANN401 - boto3's clients are untyped
-        return session.client(service, config=_CONFIG)
-
+    client = partial(session.client, config=_CONFIG)
     objects = S3Objects(client("s3"), settings.bucket)
     clock = SystemClock()
     return ControlPlane(
         ledger=Ledger(Table(client("dynamodb"), settings.ledger_table)),
         objects=objects,
         executions=StepFunctions(client("stepfunctions"), settings.state_machine_arn),
-        runner=QueueRunner(objects, client("sqs"), settings.job_queue_url, clock),
+        runner=_runner(settings, session, objects, clock),
         clock=clock,
         workspace_root=settings.workspace_root,
         progress_interval_s=settings.progress_interval_s,
     )
+
+
+def _runner(
+    settings: Settings,
+    session: Any,  # noqa: ANN401 - see `build`
+    objects: Objects,
+    clock: Clock,
+) -> Runner:
+    """The runner that settings choose; only its own modules are loaded."""
+    if settings.runner == "kuberay":
+        from lambdas.adapters.kuberay.building import kuberay_runner
+
+        signer = session if isinstance(session, boto3.Session) else boto3.Session()
+        eks = session.client("eks", config=_CONFIG)
+        return kuberay_runner(settings, objects, eks, signer, clock)
+    from lambdas.adapters.queue_runner import QueueRunner
+
+    sqs = session.client("sqs", config=_CONFIG)
+    return QueueRunner(objects, sqs, settings.job_queue_url, clock)
 
 
 @cache

@@ -12,6 +12,7 @@ from contracts.errors import RelayError
 from training.assignment import read_spec
 from training.attempt import Attempt
 from training.objects import Objects
+from training.stopping import leave_on_sigterm
 
 USAGE_ERROR = 2
 
@@ -36,4 +37,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    leave_on_sigterm()
     sys.exit(main())

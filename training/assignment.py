@@ -11,16 +11,24 @@ from contracts.errors import ContractBroken
 from contracts.job import JobSpec
 from contracts.plan import Plan
 from training.objects import Objects
+from training.sagemaker import SageMaker
 
 _STOP = "stop-requested"
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """One attempt's orders; travels to the Ray task by pickling."""
+    """One attempt's orders; travels to the Ray task by pickling.
+
+    Attributes:
+        spec: the job's.
+        plan: of its run.
+        checkpoints: folder of this machine's choice for checkpoints; None: in the workspace.
+    """
 
     spec: JobSpec
     plan: Plan
+    checkpoints: Path | None = None
 
     @property
     def workspace(self) -> Path:
@@ -35,7 +43,8 @@ class Assignment:
     @property
     def series(self) -> Path:
         """Folder of the checkpoints that all attempts of this phase share."""
-        return self.workspace / f"{self.spec.round}-{self.spec.phase}-checkpoints"
+        root = self.checkpoints / self.spec.run if self.checkpoints else self.workspace
+        return root / f"{self.spec.round}-{self.spec.phase}-checkpoints"
 
     @property
     def stop_mark(self) -> Path:
@@ -101,4 +110,4 @@ def read_assignment(objects: Objects, spec: JobSpec) -> Assignment:
             f"{spec.key.job_name} is of round {spec.round}, "
             f"but the plan has {len(plan.pipeline.rounds)}"
         )
-    return Assignment(spec, plan)
+    return Assignment(spec, plan, SageMaker().checkpoints)

@@ -19,6 +19,7 @@ from training.last_words import failure_of
 from training.objects import Objects
 from training.phases.registry import PHASES
 from training.reporter import Reporter
+from training.sagemaker import SageMaker
 from training.stopping import StopRequest
 from training.stopwatch import Stopwatch
 
@@ -35,6 +36,7 @@ class Attempt:
         self._watch = Stopwatch()
         self._started_at = datetime.now(UTC)
         self._hearing: Hearing | None = None
+        self._sagemaker = SageMaker()
 
     def run(self) -> int:
         """Do it all.
@@ -92,6 +94,8 @@ class Attempt:
             for name, export in done.exports.items():
                 self._reporter.report(Advance("Exporting the policy"))
                 artifacts[name] = send(self._objects, export, assignment)
+            if "export" in done.exports:
+                self._sagemaker.keep_model(done.exports["export"].folder)
         refuse_if_fenced(self._objects, assignment)
         result = self._result(done, artifacts)
         return 0 if self._put(result) else 1
@@ -132,8 +136,9 @@ class Attempt:
     def _put(self, result: PhaseResult) -> bool:
         key = layout.result(self._spec.key)
         # Built by model_copy, which validates nothing, so it is read back before it goes out.
-        data = PhaseResult.from_bytes(result.to_bytes(), where=key).to_bytes()
-        if self._objects.put_once(key, data):
+        read = PhaseResult.from_bytes(result.to_bytes(), where=key)
+        if self._objects.put_once(key, read.to_bytes()):
+            self._sagemaker.keep_result(read)
             return True
         logger.error("%s exists already and stays as it is", key)
         return False

@@ -20,6 +20,18 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 Reason = Literal["signal", "deadline"]
 
 
+def leave_on_sigterm() -> None:
+    """End by 143 on SIGTERM until a `StopRequest` listens.
+
+    A container's first process is not ended by a signal that it has no handler for.
+    """
+
+    def leave(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+
+
 class StopRequest:
     """Whether the job shall end, why, and how long the work may still take.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
@@ -121,6 +122,16 @@ class ControlFunction(Construct):
             max_batching_window=Duration.seconds(0),
             max_concurrency=concurrency,
             report_batch_item_failures=True,
+        )
+
+    def join(self, subnet_ids: Sequence[str], security_group_id: str) -> None:
+        """Attach the function to a VPC; nothing is asked of AWS about it.
+
+        The L2 would want to know the subnets' zones, and would add a managed policy to the role.
+        """
+        resource = cast(lambda_.CfnFunction, self.function.node.default_child)
+        resource.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
+            subnet_ids=list(subnet_ids), security_group_ids=[security_group_id]
         )
 
 

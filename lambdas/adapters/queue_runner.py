@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contracts import layout
-from contracts.errors import RunNotOpen
+from contracts.errors import JobConflict
 from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.limits import STATUS_OBJECT_BYTES_MAX
 from contracts.model import canonical_json
@@ -35,14 +35,14 @@ class QueueRunner:
         """Put `job.json` if none is there, then ring.
 
         Raises:
-            RunNotOpen: another spec is there under this attempt's name.
+            JobConflict: another spec is there under this attempt's name.
         """
         key = layout.job(spec.key)
         body = spec.to_bytes()
         if not self._objects.put_if_absent(key, body):
             there = self._objects.get(key, limit=STATUS_OBJECT_BYTES_MAX)
             if there != body:
-                raise RunNotOpen(f"{key} holds another job; this attempt's name is taken")
+                raise JobConflict(f"{key} holds another job; this attempt's name is taken")
         self.ring(spec.key)
 
     def ring(self, key: AttemptKey) -> None:
@@ -70,6 +70,14 @@ class QueueRunner:
         """Put `stop.json`; whoever runs the job ends it."""
         mark = Stop(reason=reason, at=self._clock.now())
         self._objects.put_if_absent(layout.stop(key), mark.to_bytes())
+
+    def list(self) -> tuple[AttemptKey, ...]:
+        """Nothing: the ledger has the jobs of this runner."""
+        return ()
+
+    def last_words(self, key: AttemptKey) -> str:
+        """Nothing: the agent puts them into the result."""
+        return ""
 
     def _read(self, key: str) -> bytes | None:
         return self._objects.get(key, limit=STATUS_OBJECT_BYTES_MAX)

@@ -90,6 +90,20 @@ class Attempts:
             )
         )
 
+    def note_waiting(self, record: AttemptRecord, why: str, *, queued_at: datetime | None) -> bool:
+        """Write down why an attempt's job does not run; False when the attempt has ended."""
+        changes = {"waiting": why}
+        if queued_at is not None:
+            changes["queued_at"] = queued_at.isoformat()
+        return self._table.write(
+            self._table.update(
+                _key(record),
+                set_=changes,
+                when="#status IN (:submitted, :running)",
+                values={":submitted": "SUBMITTED", ":running": "RUNNING"},
+            )
+        )
+
     def end(
         self,
         record: AttemptRecord,

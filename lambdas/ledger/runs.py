@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from contracts import ledger
@@ -74,6 +74,20 @@ class Runs:
                 set_={"drops": drops},
                 when=_NOT_ENDED,
                 values=_NOT_ENDED_VALUES,
+            )
+        )
+
+    def stretch(self, run: str, *, until: datetime, note: str) -> bool:
+        """Be patient with a run; False when it has ended, or is treated so for longer already."""
+        first = f"{_NOT_ENDED} AND attribute_not_exists(#patient_until)"
+        longer = f"{_NOT_ENDED} AND #patient_until < :until"
+        at = until.astimezone(UTC).isoformat()
+        return self._table.write(
+            self._table.update(
+                ledger.run_key(run),
+                set_={"patient_until": at, "note": note},
+                when=f"{first} OR {longer}",
+                values={**_NOT_ENDED_VALUES, ":until": at},
             )
         )
 

@@ -10,6 +10,8 @@ from lambdas.control_plane import ControlPlane
 from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
 
 ENDING_GRACE_S = 60
+LEFTOVER_S = 3600
+"""How long what is left of an ended job stays, for people to look at."""
 
 
 def reconcile_job(key: AttemptKey, plane: ControlPlane) -> None:
@@ -31,6 +33,21 @@ def reconcile_job(key: AttemptKey, plane: ControlPlane) -> None:
         plane.ledger.attempts.end(mine, "STOPPED", at=now, cause="nobody waited for it any more")
     elif mine.status in ATTEMPT_ENDED and _is_past(mine.ended_at or mine.deadline, now):
         plane.runner.stop(key, "its attempt has ended")
+
+
+def reconcile_leftover(key: AttemptKey, plane: ControlPlane) -> None:
+    """Stop a job that the ledger has forgotten, and clear away what is left of one that ended."""
+    attempts = plane.ledger.attempts.of_phase(key.run, key.round, key.phase)
+    mine = next((attempt for attempt in attempts if attempt.attempt == key.attempt), None)
+    if mine is not None and mine.status not in ATTEMPT_ENDED:
+        run = plane.ledger.runs.get(key.run)
+        if run is not None and run.status not in RUN_ENDED:
+            return
+    now = plane.clock.now()
+    fresh = mine is not None and now < (mine.ended_at or now) + timedelta(seconds=LEFTOVER_S)
+    if fresh and plane.runner.look(key).state == "ended":
+        return
+    plane.runner.stop(key, "nobody waits for it any more")
 
 
 def _is_overdue(attempt: AttemptRecord, now: datetime) -> bool:

@@ -93,6 +93,7 @@ def _claim(
         status="RESERVED",
         submitted_at=now,
         start_limit_s=patience.start_limit_s,
+        queue_limit_s=patience.queue_limit_s,
         deadline=now + timedelta(seconds=patience.timeout_s),
     )
     if not plane.ledger.attempts.reserve(fresh):
@@ -121,7 +122,7 @@ def _wait_until_gone(before: AttemptRecord | None, plane: ControlPlane) -> None:
     plane.runner.stop(key, "a newer attempt takes over")
     seen = plane.runner.look(key)
     over = now > before.deadline + timedelta(seconds=DEADLINE_GRACE_S)
-    if seen.state in {"running", "waiting"} and not over:
+    if seen.state not in {"ended", "absent"} and not over:
         raise PreviousJobStillRunning(f"{key.job_name} is {seen.state}: {seen.reason}")
     plane.ledger.attempts.end(before, "STOPPED", at=now, cause="a newer attempt took over")
 

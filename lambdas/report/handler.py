@@ -12,6 +12,7 @@ from lambdas.batch import work_off
 from lambdas.logic.execution_event import ended_run
 from lambdas.logic.hear_end import hear_end
 from lambdas.logic.hear_job import hear_progress, hear_result
+from lambdas.logic.node_event import hear_node, node_event
 from lambdas.logic.notification import ObjectCreated, created_objects, read_body
 from lambdas.observing import logger, metrics
 from lambdas.wiring import control_plane
@@ -24,6 +25,12 @@ def hear(message: str) -> None:
     if run is not None:
         heard = hear_end(run, control_plane())
         logger.info("execution ended", run=run, heard=heard)
+        return
+    event = node_event(body)
+    if event is not None:
+        runs = hear_node(event, control_plane())
+        logger.info("cluster", told=event.words, runs=runs)
+        metrics.add_metric("NodeEvents", MetricUnit.Count, 1)
         return
     for created in created_objects(body):
         hear_object(created)

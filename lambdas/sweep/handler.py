@@ -22,4 +22,5 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     metrics.add_metric("SweptPipelines", MetricUnit.Count, turn.pipelines)
     metrics.add_metric("SweptJobs", MetricUnit.Count, turn.jobs)
     metrics.add_metric("SweepFailures", MetricUnit.Count, len(turn.failures))
+    metrics.add_metric("SilentPhases", MetricUnit.Count, turn.silent)
     return {"pipelines": turn.pipelines, "jobs": turn.jobs, "failed": len(turn.failures)}

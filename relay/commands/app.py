@@ -7,6 +7,7 @@ import typer
 from relay.commands import (
     cancel,
     demo,
+    doctor,
     drop,
     drops,
     local,
@@ -33,6 +34,7 @@ _START, _DATA, _RUNS = "Start", "Pipelines and data", "Runs and policies"
 
 app.command("demo", rich_help_panel=_START)(command(demo.demo))
 app.add_typer(local.app, name="local", rich_help_panel=_START)
+app.command("doctor", rich_help_panel=_START)(command(doctor.doctor))
 app.add_typer(pipelines.app, name="pipelines", rich_help_panel=_DATA)
 app.command("validate", rich_help_panel=_DATA)(command(validate.validate))
 app.command("drop", rich_help_panel=_DATA)(command(drop.drop))

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class Outputs(BaseModel):
-    """The stack's outputs that the tool and the agent use; others are left alone."""
+    """The stack's outputs that the tool and the agent use; others are left alone.
+
+    Queue and roles of jobs are told by a stack whose jobs are run by agents.
+    """
 
     model_config = ConfigDict(
         frozen=True, extra="ignore", alias_generator=to_pascal, populate_by_name=True
@@ -28,9 +31,9 @@ class Outputs(BaseModel):
     uploads_dead_letter_queue_url: str
     reports_queue_url: str
     reports_dead_letter_queue_url: str
-    job_queue_url: str
-    job_role_arn: str
-    agent_role_arn: str
+    job_queue_url: str = ""
+    job_role_arn: str = ""
+    agent_role_arn: str = ""
     workspace_root: str
     progress_interval_s: float
 

@@ -19,6 +19,11 @@ _REMEDIES: dict[str, str] = {
     "then `relay retry {run}`",
     "PolicyConflict": "another policy was published meanwhile: drop the data again, to train "
     "from that one",
+    "ClusterRefused": "`relay doctor` says what the cluster lacks; then `relay retry {run}`",
+    "JobConflict": "another job has the attempt's name: is the cluster's namespace shared? "
+    + _GOES_ON,
+    "JobInvalid": "the cluster runs another version of KubeRay than this one was made for: "
+    "`relay doctor`, then `relay retry {run}`",
     "JobFailed": _RETRY,
     "JobStopped": _GOES_ON,
     "PreviousJobStillRunning": "the job before would not end: look at the agent and at Ray, then "

@@ -102,8 +102,10 @@ class RunDrawing:
 
     def _job(self, state: StateStory, attempt: AttemptStory) -> RenderableType:
         which = f"attempt {attempt.attempt}" if attempt.attempt > 1 else ""
-        if state.status == "running" and attempt.status in {"RESERVED", "SUBMITTED"}:
-            return Text(", ".join(filter(None, [which, "waiting for its first sign of life"])))
+        waits = attempt.status in {"RESERVED", "SUBMITTED"} or attempt.waiting
+        if state.status == "running" and waits:
+            why = attempt.waiting or "waiting for its first sign of life"
+            return Text(", ".join(filter(None, [which, why])))
         if state.status == "running" and attempt.progress:
             return self._progress(attempt.job, attempt.progress, which)
         done = outcome_of(state.phase, attempt.metrics) if state.phase else ""
@@ -156,6 +158,8 @@ def _head(story: RunStory, now: datetime) -> Table:
     if story.retry_of:
         since += f", retry of {story.retry_of}"
     table.add_row(Text(since, style="dim"), "")
+    if story.note:
+        table.add_row(Text(f"meanwhile: {story.note}", style="yellow"), "")
     return table
 
 

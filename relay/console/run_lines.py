@@ -39,6 +39,8 @@ def _state(before: StateStory | None, after: StateStory) -> Iterator[str]:
 def _attempt(before: AttemptStory | None, after: AttemptStory) -> Iterator[str]:
     if before is None and after.attempt > 1:
         yield f"attempt {after.attempt}"
+    if after.waiting and after.waiting != (before.waiting if before else ""):
+        yield after.waiting
     told = before.progress.sequence if before and before.progress else 0
     if after.progress and after.progress.sequence > told:
         yield progress_words(after.progress)

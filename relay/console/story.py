@@ -22,6 +22,7 @@ class AttemptStory(Contract):
     status: AttemptStatus
     submitted_at: AwareDatetime
     ended_at: AwareDatetime | None
+    waiting: str
     progress: Progress | None
     metrics: dict[str, float]
     seconds: dict[str, float]
@@ -66,6 +67,7 @@ class RunStory(Contract):
     version: int | None
     uri: str | None
     execution: str
+    note: str = ""
     states: tuple[StateStory, ...]
 
     @property

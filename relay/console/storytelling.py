@@ -78,6 +78,7 @@ def tell(sources: Sources) -> RunStory:
         version=record.version,
         uri=record.uri,
         execution=sources.execution,
+        note=record.note,
         states=tuple(_states(sources)),
     )
 
@@ -154,6 +155,7 @@ def _attempt(record: AttemptRecord, results: Mapping[AttemptKey, PhaseResult]) -
         status=record.status,
         submitted_at=record.submitted_at,
         ended_at=record.ended_at,
+        waiting=_waits_for(record),
         progress=record.progress,
         metrics=result.metrics if result else {},
         seconds=result.seconds if result else {},
@@ -162,6 +164,15 @@ def _attempt(record: AttemptRecord, results: Mapping[AttemptKey, PhaseResult]) -
         error=record.error,
         cause=record.cause,
     )
+
+
+def _waits_for(record: AttemptRecord) -> str:
+    """Why the job does not run; nothing once it spoke after it was last seen to wait."""
+    if record.status not in {"SUBMITTED", "RUNNING"}:
+        return ""
+    spoke = record.progress.at if record.progress else None
+    queued_again = record.queued_at is not None and (spoke is None or spoke < record.queued_at)
+    return record.waiting if spoke is None or queued_again else ""
 
 
 def _to_come(names: Sequence[str]) -> list[StateStory]:

@@ -44,6 +44,11 @@ class LocalPlaces:
         return self.root / "tls" / "private-key.pem"
 
     @property
+    def used_rights(self) -> Path:
+        """Which actions roles were allowed; only ever appended to."""
+        return self.root / "used-rights.jsonl"
+
+    @property
     def logs(self) -> Path:
         """A log file a process, plus those of the CDK CLI."""
         return self.root / "logs"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis import Template, definition, synthesise
+from combinations import CLUSTER, THROWN_AWAY
+from synthesis import Template, definition, read_template, synthesise
 
 
 @pytest.fixture(scope="session")
@@ -18,8 +19,6 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def template(assembly: Path) -> Template:
-    from synthesis import read_template
-
     return read_template(assembly)
 
 
@@ -27,17 +26,28 @@ def template(assembly: Path) -> Template:
 def thrown_away(tmp_path_factory: pytest.TempPathFactory) -> Template:
     return synthesise(
         tmp_path_factory.mktemp("thrown-away"),
-        name="Relay-Try",
-        stage="dev",
-        owner="someone",
-        removal="destroy",
-        architecture="x86_64",
-        gather_s="2",
-        workspace_root="/tmp/relay",
-        progress_interval_s="0.5",
-        log_retention_days="7",
+        **THROWN_AWAY,
         trusted_principals="arn:aws:iam::123456789012:role/a, arn:aws:iam::123456789012:role/b",
     )
+
+
+@pytest.fixture(scope="session")
+def cluster_assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    outdir = tmp_path_factory.mktemp("cluster")
+    synthesise(outdir, **CLUSTER)
+    return outdir
+
+
+@pytest.fixture(scope="session")
+def on_cluster(cluster_assembly: Path) -> Template:
+    """The control plane's template, where jobs run on a cluster."""
+    return read_template(cluster_assembly)
+
+
+@pytest.fixture(scope="session")
+def access(cluster_assembly: Path) -> Template:
+    """The template of the access to that cluster."""
+    return read_template(cluster_assembly, "RelayCluster")
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +16,9 @@ Template = dict[str, Any]
 
 
 def load_app() -> ModuleType:
-    """`app.py`, which is no installed package."""
+    """`app.py`, which is no installed package, and this checkout's packages for it."""
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
     spec = importlib.util.spec_from_file_location("relay_cdk_app", ROOT / "app.py")
     assert spec is not None
     assert spec.loader is not None
@@ -81,6 +84,8 @@ def flat(template: Template, value: object) -> str:
         return value
     assert isinstance(value, Mapping), value
     ((function, argument),) = value.items()
+    if function == "Fn::GetStackOutput":
+        return f"<{argument['StackName']}:{argument['OutputName']}>"
     if function == "Fn::Join":
         separator, parts = argument
         return str(separator).join(flat(template, part) for part in parts)

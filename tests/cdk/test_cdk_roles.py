@@ -1,117 +1,87 @@
-"""Who may do what: golden lists, so that a new right is a decision somebody sees."""
+"""Who may do what: golden files, so that a new right is a decision somebody sees."""
 
 from __future__ import annotations
 
+import difflib
+import json
+import re
 from typing import Any
 
 import pytest
-from synthesis import Template, flat, of_type, the
+from role_statements import GOLDEN, deployments, role_of
+from synthesis import ROOT, Template, flat, of_type, the
 
-LEDGER = (
-    "dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem "
-    "dynamodb:Query dynamodb:UpdateItem on <Ledger/Table>"
-)
-TRACE = "xray:PutTelemetryRecords xray:PutTraceSegments on *"
-START = (
-    "states:StartExecution on "
-    "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:stateMachine:Relay-runs"
-)
-SEE = (
-    "states:DescribeExecution on "
-    "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>:execution:Relay-runs:*"
-)
-ANSWER = "states:SendTaskFailure states:SendTaskHeartbeat states:SendTaskSuccess on *"
-RING = "sqs:SendMessage on <Jobs/Queue>"
-SEE_SETS = "s3:ListBucketVersions on <Store/Bucket> if s3:prefix is incoming/*"
-POLL = "sqs:DeleteMessage sqs:GetQueueAttributes sqs:ReceiveMessage on"
-MISS = "s3:ListBucket on <Store/Bucket> if s3:prefix is"
+RIGHTS = ROOT / "docs" / "operate" / "rights.md"
 
 
-def _objects(*patterns: str) -> str:
-    return " ".join(f"<Store/Bucket>/{pattern}" for pattern in patterns)
+@pytest.fixture(scope="module")
+def found(template: Template, on_cluster: Template, access: Template) -> dict[str, str]:
+    """What is granted now: text by golden file."""
+    return dict(deployments(template, on_cluster, access))
 
 
-GOLDEN = {
-    "Intake": [
-        "logs:CreateLogStream logs:PutLogEvents on <Intake/Log>",
-        TRACE,
-        f"{POLL} <Uploads/Queue>",
-        f"s3:GetObject s3:GetObjectVersion on {_objects('incoming/*', 'pipelines/*')}",
-        f"{MISS} incoming/* pipelines/*",
-        SEE_SETS,
-        f"s3:PutObject on {_objects('rejected/*')}",
-        LEDGER,
-        START,
-    ],
-    "Submit": [
-        "logs:CreateLogStream logs:PutLogEvents on <Submit/Log>",
-        TRACE,
-        f"s3:GetObject on {_objects('runs/*')}",
-        f"{MISS} runs/*",
-        f"s3:PutObject on {_objects('runs/*')}",
-        LEDGER,
-        RING,
-        "states:SendTaskSuccess on *",
-    ],
-    "Report": [
-        "logs:CreateLogStream logs:PutLogEvents on <Report/Log>",
-        TRACE,
-        f"{POLL} <Reports/Queue>",
-        f"s3:GetObject on {_objects('runs/*')}",
-        f"{MISS} runs/*",
-        f"s3:PutObject on {_objects('rejected/*', 'runs/*')}",
-        LEDGER,
-        ANSWER,
-        START,
-        SEE,
-    ],
-    "Decide": [
-        "logs:CreateLogStream logs:PutLogEvents on <Decide/Log>",
-        TRACE,
-        f"s3:GetObject on {_objects('pipelines/*', 'policies/*', 'runs/*')}",
-        f"{MISS} pipelines/* policies/* runs/*",
-        SEE_SETS,
-        "s3:PutObject on " + _objects("policies/*/current.json", "rejected/*", "runs/*/plan.json"),
-        LEDGER,
-    ],
-    "Sweep": [
-        "logs:CreateLogStream logs:PutLogEvents on <Sweep/Log>",
-        TRACE,
-        f"s3:GetObject on {_objects('runs/*')}",
-        f"{MISS} runs/*",
-        SEE_SETS,
-        f"s3:PutObject on {_objects('rejected/*', 'runs/*')}",
-        LEDGER,
-        RING,
-        "sqs:SendMessage on <MissedSweeps>",
-        ANSWER,
-        START,
-        SEE,
-    ],
-    "Runs": [
-        "lambda:InvokeFunction on <Decide/Function> <Submit/Function>",
-        "logs:CreateLogDelivery logs:DeleteLogDelivery logs:DescribeLogGroups "
-        "logs:DescribeResourcePolicies logs:GetLogDelivery logs:ListLogDeliveries "
-        "logs:PutResourcePolicy logs:UpdateLogDelivery on *",
-        "xray:GetSamplingRules xray:GetSamplingTargets xray:PutTelemetryRecords "
-        "xray:PutTraceSegments on *",
-    ],
-    "Job": [
-        "s3:GetObject s3:GetObjectVersion on "
-        + _objects("incoming/*", "pipelines/*", "policies/*", "runs/*"),
-        f"{MISS} incoming/* pipelines/* policies/* runs/*",
-        f"s3:AbortMultipartUpload s3:PutObject on {_objects('policies/*', 'runs/*')}",
-        "never s3:PutObject on "
-        + _objects("policies/*/current.json", "runs/*/job.json", "runs/*/plan.json"),
-    ],
-    "Agent": [
-        "sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ReceiveMessage on <Jobs/Queue>",
-        f"s3:GetObject on {_objects('runs/*')}",
-        f"{MISS} runs/*",
-        f"s3:PutObject on {_objects('runs/*')}",
-        f"never s3:PutObject on {_objects('runs/*/job.json', 'runs/*/plan.json')}",
-    ],
-}
+def _golden() -> dict[str, str]:
+    return {
+        str(file.relative_to(GOLDEN)): file.read_text() for file in sorted(GOLDEN.rglob("*.json"))
+    }
+
+
+@pytest.mark.parametrize("name", sorted(_golden()))
+def test_a_role_may_do_this_and_no_more(found: dict[str, str], name: str) -> None:
+    changes = difflib.unified_diff(
+        _golden()[name].splitlines(),
+        found.get(name, "").splitlines(),
+        f"tests/cdk/golden/roles/{name}",
+        "the synthesised template",
+        lineterm="",
+    )
+    told = "\n".join(changes)
+    assert not told, f"{told}\nIf it is meant: python tests/cdk/role_statements.py"
+
+
+def test_every_role_has_its_file(found: dict[str, str]) -> None:
+    assert sorted(found) == sorted(_golden())
+    assert len(found) == 8 + 7
+
+
+def _granted(found: dict[str, str]) -> set[tuple[str, str]]:
+    return {
+        (name.partition("/")[2].removesuffix(".json"), action)
+        for name, text in found.items()
+        for statement in json.loads(text)
+        if statement["effect"] == "Allow"
+        for action in statement["actions"]
+    }
+
+
+def _reasons() -> dict[tuple[str, str], str]:
+    rows = [line.split(" | ") for line in RIGHTS.read_text().splitlines()]
+    return {
+        (row[0].removeprefix("| "), row[1].strip("`")): row[2].removesuffix(" |")
+        for row in rows
+        if len(row) == 3 and ":" in row[1]
+    }
+
+
+def test_every_right_is_seen_in_use_or_has_a_written_reason(found: dict[str, str]) -> None:
+    granted, reasons = _granted(found), _reasons()
+    assert sorted(granted - set(reasons)) == []
+    assert sorted(set(reasons) - granted) == []
+    short = [pair for pair, why in reasons.items() if len(why.split()) < 4]
+    assert [pair for pair in short if not reasons[pair].startswith("seen: ")] == []
+
+
+def test_every_place_that_a_reason_names_is_there_and_does_so() -> None:
+    named = [
+        (pair, place, call)
+        for pair, why in _reasons().items()
+        for place, call in re.findall(
+            r"`((?:lambdas|relay|training|tests|cdk)/[\w/.]+)` `(\w+)`", why
+        )
+    ]
+    assert len(named) > 20
+    missing = [one for one in named if one[2] not in (ROOT / one[1]).read_text()]
+    assert missing == []
 
 
 def _listed(value: Any) -> list[Any]:
@@ -124,40 +94,29 @@ def _statements(template: Template, role: str) -> list[dict[str, Any]]:
     return statements
 
 
-def _said(template: Template, statement: dict[str, Any]) -> str:
-    actions = " ".join(sorted(_listed(statement["Action"])))
-    resources = " ".join(sorted(flat(template, one) for one in _listed(statement["Resource"])))
-    never = "" if statement["Effect"] == "Allow" else "never "
-    conditions = statement.get("Condition", {})
-    found = conditions.get("StringLikeIfExists", {}) | conditions.get("StringLike", {})
-    prefixes = _listed(found.get("s3:prefix", []))
-    only = f" if s3:prefix is {' '.join(sorted(prefixes))}" if prefixes else ""
-    return f"{never}{actions} on {resources}{only}"
+def _roles(template: Template) -> set[str]:
+    return {role_of(role) for role in of_type(template, "IAM::Role").values()}
 
 
-@pytest.mark.parametrize("role", sorted(GOLDEN))
-def test_a_role_may_do_this_and_no_more(template: Template, role: str) -> None:
-    said = [_said(template, statement) for statement in _statements(template, role)]
-    assert sorted(said) == sorted(GOLDEN[role])
-
-
-def test_every_role_is_on_the_list_and_none_has_other_policies(template: Template) -> None:
-    roles = of_type(template, "IAM::Role")
-    made_at = {role["Metadata"]["aws:cdk:path"].split("/")[1] for role in roles.values()}
-    assert made_at == set(GOLDEN)
-    assert not [role for role in roles.values() if "ManagedPolicyArns" in role["Properties"]]
-    assert of_type(template, "IAM::ManagedPolicy") == {}
+def test_no_role_has_managed_policies(
+    template: Template, on_cluster: Template, access: Template
+) -> None:
+    for each in (template, on_cluster, access):
+        roles = of_type(each, "IAM::Role")
+        assert not [role for role in roles.values() if "ManagedPolicyArns" in role["Properties"]]
+        assert of_type(each, "IAM::ManagedPolicy") == {}
 
 
 def test_the_agent_may_act_as_the_job_and_as_nobody_else(template: Template) -> None:
     policy = the(template, "IAM::Policy")
     assert [flat(template, role) for role in policy["Roles"]] == ["<Agent/Role>"]
     (statement,) = policy["PolicyDocument"]["Statement"]
-    assert _said(template, statement) == "sts:AssumeRole on <Job/Role>"
+    assert statement["Action"] == "sts:AssumeRole"
+    assert flat(template, statement["Resource"]) == "<Job/Role>"
 
 
 def test_no_action_is_a_wildcard_and_every_statement_says_what_for(template: Template) -> None:
-    for role in GOLDEN:
+    for role in _roles(template):
         for statement in _statements(template, role):
             assert not [action for action in _listed(statement["Action"]) if "*" in action]
             assert statement["Sid"]
@@ -165,7 +124,7 @@ def test_no_action_is_a_wildcard_and_every_statement_says_what_for(template: Tem
 
 def test_what_is_allowed_on_the_bucket_is_of_this_account(template: Template) -> None:
     owned = {"aws:ResourceAccount": {"Ref": "AWS::AccountId"}}
-    for role in GOLDEN:
+    for role in _roles(template):
         for statement in _statements(template, role):
             allowed = statement["Effect"] == "Allow"
             if allowed and _listed(statement["Action"])[0].startswith("s3:"):
@@ -173,7 +132,7 @@ def test_what_is_allowed_on_the_bucket_is_of_this_account(template: Template) ->
 
 
 def test_who_reads_objects_is_told_when_there_is_none(template: Template) -> None:
-    for role in set(GOLDEN) - {"Runs"}:
+    for role in _roles(template) - {"Runs"}:
         statements = _statements(template, role)
         read = {
             flat(template, resource).removeprefix("<Store/Bucket>/")

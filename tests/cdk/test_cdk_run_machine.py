@@ -62,6 +62,17 @@ def test_the_graph_reads_as_the_design_says(machine: Machine) -> None:
     }
 
 
+def test_a_run_of_one_round_enters_twelve_states(machine: Machine) -> None:
+    """What a run costs is a matter of these; `docs/costs.md` counts on it."""
+    entered, state = 1, machine["States"][machine["StartAt"]]
+    while state["Type"] != "Succeed":
+        publishes = [one["Next"] for one in state.get("Choices", []) if "Publish" in one["Next"]]
+        following = publishes[0] if publishes else state.get("Next") or state["Default"]
+        state = machine["States"][following]
+        entered += 1
+    assert entered == 12
+
+
 def test_every_state_and_the_machine_say_what_they_are_for(machine: Machine) -> None:
     assert machine["Comment"]
     assert [name for name, state in machine["States"].items() if not state.get("Comment")] == []

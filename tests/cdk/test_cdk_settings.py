@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from combinations import CLUSTER, ENDPOINTS, PUBLIC, VPC
 from synthesis import APP, ROOT, Template, definition, flags, flat, of_type, the
 
 from cdk.settings import LOG_RETENTION_DAYS, Settings
@@ -35,11 +36,89 @@ from contracts.errors import ContractBroken
         ("powertools_layer", "powertools"),
         ("trusted_principals", "arn:aws:iam::123456789012:role/a,somebody"),
         ("stage", "Prod"),
+        ("runner", "slurm"),
+        ("alarm_email", "nobody"),
+        ("alarm_email", "a@b.de, c@d.de"),
+        ("runbooks", "docs/operate/"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, value: str) -> None:
     with pytest.raises(ContractBroken, match=name):
         APP.build({**flags(), name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cluster_name", ""),
+        ("cluster_name", "a/b"),
+        ("cluster_name", "a" * 101),
+        ("image", ""),
+        ("image", "training"),
+        ("image", "registry/Training:1"),
+        ("image", "registry:5000/training"),
+        ("fsx_claim", ""),
+        ("fsx_claim", "FSx"),
+        ("namespace", "team/a"),
+        ("namespace", ""),
+        ("service_account", "job_account"),
+        ("service_account", ""),
+        ("kueue_queue", "Queue"),
+        ("priority_class", "high"),
+        ("ray_cluster", "9lives"),
+        ("ray_cluster", "a" * 54),
+        ("ray_version", "2.60"),
+        ("hardware_profiles", "{"),
+        ("hardware_profiles", "[]"),
+        ("hardware_profiles", '{"gpu":{"cpu":4}}'),
+        ("hardware_profiles", '{"gpu":{"cpu":4,"memory":"8G"}}'),
+        ("hyperpod_cluster", "a--"),
+        ("vpc_id", "vpc-1"),
+        ("vpc_id", "vpc-0123456789abcdef0"),
+        ("subnet_ids", "subnet-0123456789abcdef0"),
+        ("subnet_ids", "subnet-0123456789abcdef0,here"),
+        ("security_group_id", "sg-0123456789abcdef0"),
+        ("cluster_security_group_id", "sg-0123456789abcdef0"),
+        ("endpoints", "perhaps"),
+        ("endpoints", "true"),
+        ("route_table_ids", "rtb"),
+    ],
+)
+def test_a_wrong_setting_of_a_cluster_is_refused_by_its_name(name: str, value: str) -> None:
+    with pytest.raises(ContractBroken, match=name):
+        APP.build({**flags(), **PUBLIC, name: value})
+
+
+@pytest.mark.parametrize("name", ["cluster_name", "image", "fsx_claim"])
+def test_what_a_cluster_needs_is_asked_for_by_its_name(name: str) -> None:
+    with pytest.raises(ContractBroken, match=name):
+        Settings.read({key: value for key, value in PUBLIC.items() if key != name})
+
+
+@pytest.mark.parametrize("name", [key for key in CLUSTER if key not in {"runner", "alarm_email"}])
+def test_a_setting_of_a_cluster_without_a_cluster_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(ContractBroken, match=name):
+        Settings.read({name: CLUSTER[name]})
+
+
+def test_jobs_on_a_living_cluster_cannot_wait_for_quota() -> None:
+    with pytest.raises(ContractBroken, match="kueue_queue has no effect on ray_cluster"):
+        Settings.read({**PUBLIC, "ray_cluster": "shared", "kueue_queue": "queue"})
+
+
+def test_endpoints_that_would_cut_machines_off_are_refused() -> None:
+    private = {**PUBLIC, **VPC, **ENDPOINTS}
+    assert Settings.read(private).endpoints
+    del private["cluster_security_group_id"]
+    with pytest.raises(ContractBroken, match="cluster_security_group_id"):
+        Settings.read(private)
+
+
+def test_profiles_that_a_function_cannot_be_told_are_refused() -> None:
+    one = {"cpu": 4, "memory": "16Gi", "labels": {"instance": "x" * 60}}
+    many = {f"profile-{number}": one for number in range(20)}
+    with pytest.raises(ContractBroken, match=r"hardware_profiles.*at most 2048"):
+        Settings.read({**PUBLIC, "hardware_profiles": many})
 
 
 def test_a_stack_that_is_thrown_away_cannot_be_protected() -> None:
@@ -101,4 +180,9 @@ def test_every_resource_that_can_is_tagged(thrown_away: Template) -> None:
     for kind in ("S3::Bucket", "SQS::Queue", "DynamoDB::Table", "Lambda::Function", "IAM::Role"):
         for resource in of_type(thrown_away, kind).values():
             tags = {tag["Key"]: tag["Value"] for tag in resource["Properties"]["Tags"]}
-            assert tags == {"project": "relay", "stage": "dev", "owner": "someone"}
+            assert tags == {
+                "project": "relay",
+                "stage": "dev",
+                "owner": "someone",
+                "cost-center": "research",
+            }

@@ -102,6 +102,41 @@ def execution_ended(run: str, status: str) -> str:
     )
 
 
+def node_health(status: str, **changes: Any) -> str:
+    """The body of a message from EventBridge about a machine of a HyperPod cluster."""
+    detail = {
+        "ClusterName": "train-hyperpod",
+        "ClusterArn": f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abcdefghijkl",
+        "InstanceId": "i-0123456789abcdef0",
+        "HealthSummary": {
+            "HealthStatus": status,
+            "HealthStatusReason": "XidError 79",
+            "RepairAction": "Replace",
+            "Recommendation": "",
+        },
+    }
+    return cluster_event("SageMaker HyperPod Cluster Node Health Event", detail, **changes)
+
+
+def cluster_event(
+    kind: str, detail: dict[str, Any], time: str = "2026-03-04T05:06:07Z", **changes: Any
+) -> str:
+    """The body of a message from EventBridge about a HyperPod cluster."""
+    return json.dumps(
+        {
+            "version": "0",
+            "id": "0bd3ddca-403b-5f4a-9d1f-000000000000",
+            "detail-type": kind,
+            "source": "aws.sagemaker",
+            "account": ACCOUNT,
+            "time": time,
+            "region": REGION,
+            "resources": [f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:cluster/abcdefghijkl"],
+            "detail": detail | changes,
+        }
+    )
+
+
 def batch(*bodies: str) -> dict[str, Any]:
     """What Lambda gets of a queue; message ids count from m0."""
     return {

@@ -81,3 +81,63 @@ def test_the_import_rules_hold() -> None:
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stdout
+
+
+CONNECT = """
+import json, sys, time
+before = set(sys.modules)
+started = time.perf_counter()
+from lambdas.settings import Settings
+from lambdas.wiring import build
+plane = build(Settings.read({environ!r}))
+seconds = time.perf_counter() - started
+loaded = sorted(set(sys.modules) - before)
+print(json.dumps({{"seconds": seconds, "loaded": loaded, "runner": type(plane.runner).__name__}}))
+"""
+ENVIRON = {
+    "BUCKET": "b",
+    "LEDGER_TABLE": "t",
+    "STATE_MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:m",
+    "WORKSPACE_ROOT": "/fsx/relay",
+    "PROGRESS_INTERVAL_S": "15",
+    "AWS_REGION": "us-east-1",
+    "JOB_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/jobs",
+    "CLUSTER_NAME": "c",
+    "JOB_IMAGE": "i:1",
+    "FSX_CLAIM": "fsx",
+    "RAY_VERSION": "2.60.0",
+}
+
+
+@pytest.mark.parametrize(
+    ("runner", "made"), [("queue", "QueueRunner"), ("kuberay", "KubeRayRunner")]
+)
+def test_a_runner_loads_only_its_own_modules_and_what_is_there(runner: str, made: str) -> None:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "AWS_DEFAULT_REGION": "us-east-1"}
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT.format(environ={**ENVIRON, "RUNNER": runner})],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environ,
+        cwd=ROOT,
+    )
+    found = json.loads(done.stdout)
+    print(f"{runner}: {found['seconds']:.2f} s")
+    tops = {module.partition(".")[0] for module in found["loaded"]}
+    known = OURS | RUNTIME | LAYER | OPTIONAL | set(sys.stdlib_module_names)
+    assert {top for top in tops - known if not top.startswith("_")} == set()
+    assert found["runner"] == made
+    on_cluster = [it for it in found["loaded"] if it.startswith("lambdas.adapters.kuberay")]
+    assert bool(on_cluster) == (runner == "kuberay")
+    assert ("lambdas.adapters.queue_runner" in found["loaded"]) == (runner == "queue")
+
+
+BUNDLE_BYTES_MAX = 5 * 1024 * 1024
+
+
+def test_the_bundle_of_all_functions_is_small() -> None:
+    files = [path for package in OURS for path in (ROOT / package).rglob("*.py")]
+    size = sum(path.stat().st_size for path in files)
+    print(f"{len(files)} files, {size} bytes")
+    assert 0 < size < BUNDLE_BYTES_MAX

@@ -75,15 +75,20 @@ class StandIn:
         claim = Claim(agent="stand-in", at=datetime.now(UTC))
         if not self._put_once(s3, layout.claim(spec.key), claim.to_bytes()):
             return
+        if self.play(s3, spec):
+            ended = Exit(how="succeeded", at=datetime.now(UTC))
+            self._put(s3, layout.exit_(spec.key), ended.to_bytes())
+
+    def play(self, s3: Any, spec: JobSpec) -> bool:
+        """Be the job: progress for as long as it takes, then a result, unless it ends silently."""
         self.seen.append(spec)
         started = datetime.now(UTC)
         self._stay(s3, spec)
         if self.outcome(spec) == "silent":
-            return
+            return False
         result = self._result(s3, spec, started)
         self._put(s3, layout.result(spec.key), result.to_bytes())
-        ended = Exit(how="succeeded", at=datetime.now(UTC))
-        self._put(s3, layout.exit_(spec.key), ended.to_bytes())
+        return True
 
     def _stay(self, s3: Any, spec: JobSpec) -> None:
         end, sequence = time.monotonic() + self.seconds(spec), 0

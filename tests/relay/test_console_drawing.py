@@ -50,6 +50,12 @@ def test_a_failed_run_is_drawn_with_each_attempt_and_what_to_do() -> None:
     assert "What to do: look at the job's log" in text
 
 
+def test_what_happened_to_machines_is_said_under_the_head() -> None:
+    told = optimizing().model_copy(update={"note": "machine i-0 is Unschedulable: [XidError] 79"})
+    assert "meanwhile: machine i-0 is Unschedulable: [XidError] 79" in drawn(told)
+    assert "meanwhile" not in drawn(optimizing())
+
+
 def test_a_published_run_ends_with_its_version_and_place() -> None:
     text = drawn(published())
     assert "accuracy 50.0 % → 90.0 % on 160 pairs" in text

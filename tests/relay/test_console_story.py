@@ -116,6 +116,11 @@ def test_a_run_that_keeps_its_policy_has_no_publishing_to_come() -> None:
     assert story.states[-1].name == "Keep current policy"
 
 
+def test_a_runs_story_tells_what_happened_to_machines() -> None:
+    noted = Sources(record(note="machine i-0 is gone"), [], visits(*BEGUN), "arn", status="RUNNING")
+    assert tell(noted).note == "machine i-0 is gone"
+
+
 def test_the_figures_of_a_run_are_its_last_evaluations() -> None:
     assert published().metrics["end_accuracy"] == 0.9
     assert optimizing().metrics == {}

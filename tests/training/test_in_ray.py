@@ -158,6 +158,31 @@ def test_a_killed_driver_takes_its_worker_along_and_the_next_attempt_goes_on(
     assert newest_step(cluster_box) > stopped_at
 
 
+def test_a_job_that_is_terminated_saves_the_step_it_is_at_and_the_next_attempt_goes_on_there(
+    cluster_box: Box, ray_there: dict[str, str]
+) -> None:
+    """Only the signal can have made the checkpoint: the recipe keeps none before its end."""
+    rare = ENDLESS | {"steps": 400, "checkpoint_every": 100_000}
+    cluster_box.pipeline = recipe(optimize=rare)
+    cluster_box.plan()
+    inputs = collected(cluster_box, ray_there)
+    first = cluster_box.job("optimize", inputs)
+    process = cluster_box.start(first, **ray_there)
+    wait_for(lambda: step_of(cluster_box, first) > 5, 60)
+    process.terminate()
+    seen = step_of(cluster_box, first)
+    assert process.wait(30) == 143
+    assert layout.result(first.key) not in cluster_box.keys(layout.RUNS)
+    saved = newest_step(cluster_box)
+    assert seen <= saved < 400
+
+    second = cluster_box.job("optimize", inputs, attempt=2)
+    assert cluster_box.start(second, **ray_there).wait(60) == 0
+    result = cluster_box.result(second)
+    assert f"step {saved} " in f"{result.resumed_from} "
+    assert result.metrics["steps"] == 400
+
+
 def newest_step(box: Box) -> int:
     return max(int(path.name[5:]) for path in box.folder.rglob("step-*") if path.is_dir())
 

@@ -11,6 +11,7 @@ from hypercorn.config import Config
 from hypercorn.typing import ASGIFramework
 from ministack.app import app
 
+from relay.local.emulator import used_rights
 from relay.local.emulator.durability import Durability
 from relay.local.emulator.gaps import close_all
 from relay.local.places import LocalPlaces
@@ -23,6 +24,7 @@ def serve(places: LocalPlaces, port: int) -> None:
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     close_all()
+    used_rights.watch(places.used_rights)
     durability = Durability()
     durability.watch()
     asyncio.run(_serve(durability, _config(places, port)))

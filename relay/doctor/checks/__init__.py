@@ -1,0 +1,1 @@
+"""What facts mean: pure functions from answers to findings."""
