@@ -1,11 +1,12 @@
-"""What a cluster's workers are made of: named profiles, a setting of the deployment."""
+"""What a job asks for, and what a cluster's pods are made of: profiles, set by the deployment."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, RootModel, StringConstraints
+from pydantic import Field, RootModel, StringConstraints, model_validator
 
+from contracts.limits import WORKER_GROUPS_MAX
 from contracts.model import Contract
 
 HEAD = "head"
@@ -59,3 +60,41 @@ class Profiles(RootModel[dict[ProfileName, HardwareProfile]]):
         """Every profile but the head's; a plain one of CPUs where none is set."""
         named = {name: it for name, it in self.root.items() if name != HEAD}
         return named or {"cpu": _DEFAULTS["cpu"]}
+
+
+class WorkerGroup(Contract):
+    """Pods of one hardware profile that a job's cluster is made of."""
+
+    profile: ProfileName = Field(description="One of the deployment's hardware profiles.")
+    count: int = Field(1, ge=1, le=1024, description="Pods.")
+    resources: dict[ResourceName, Annotated[float, Field(gt=0, le=1_000_000)]] = Field(
+        {}, description="Custom Ray resources that each pod offers, for tasks to ask for."
+    )
+
+
+class Hardware(Contract):
+    """What a job asks Ray for, and on a cluster the pods that offer it."""
+
+    cpus: float = Field(1, gt=0, le=4096, description="CPUs of the job's work, on one node.")
+    gpus: float = Field(0, ge=0, le=4096, description="GPUs of the job's work, on one node.")
+    learners: int = Field(
+        1,
+        ge=1,
+        le=1024,
+        description="Ray Train workers that share each optimiser step's batch; each takes cpus "
+        "and gpus. ppo plays and learns in one process.",
+    )
+    workers: tuple[WorkerGroup, ...] = Field(
+        (),
+        max_length=WORKER_GROUPS_MAX,
+        description="Empty: one pod of the smallest profile that has the CPUs and GPUs.",
+    )
+
+    @model_validator(mode="after")
+    def _profiles_are_workers_each_once(self) -> Self:
+        names = [group.profile for group in self.workers]
+        if len(set(names)) != len(names):
+            raise ValueError("workers: name each profile once; count says how many pods")
+        if HEAD in names:
+            raise ValueError(f"workers: profile {HEAD} is the head's, which every job has")
+        return self

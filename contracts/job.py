@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from contracts.artifact import ArtifactRef
+from contracts.hardware import Hardware
 from contracts.model import Stored
 from contracts.names import AttemptKey, Phase, PipelineName, RunId
-from contracts.pipeline import Hardware
 
 
 class JobSpec(Stored):

@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 import contracts
 from contracts.errors import ContractBroken
+from contracts.hardware import Hardware
 from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.ledger import Item, RunRecord
 from contracts.model import Contract, Stored, canonical_json, digest
-from contracts.pipeline import Hardware, Pipeline
+from contracts.pipeline import Pipeline
 from contracts.plan import Plan, PlannedDrop, PlannedObject
 from contracts.policy import PolicyVersion
 from contracts.progress import Progress

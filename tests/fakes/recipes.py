@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contracts.pipeline import Dpo, Patience, Pipeline, Round
+from contracts.pipeline import Patience, Pipeline, Round
+from contracts.steps import Dpo
 
 
 def pipeline(name: str, *, rounds: int = 1, attempts: int = 3, **patience: int) -> Pipeline:

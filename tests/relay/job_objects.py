@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from contracts import layout
+from contracts.hardware import Hardware
 from contracts.job import JobSpec
 from contracts.model import canonical_json
-from contracts.pipeline import Hardware
 
 BUCKET = "relay-tests"
 RUN = "r260304-050607-abcdef"

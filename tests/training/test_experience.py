@@ -10,7 +10,7 @@ from played import played, policy
 from torch import Tensor
 
 from contracts.errors import JobFailed
-from contracts.pipeline import Ppo
+from contracts.steps import Ppo
 from training.algorithms.descent import make_optimizer
 from training.algorithms.experience import Experience, Observer
 from training.algorithms.ppo_learner import PpoLearner, minibatches

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tiny_policy import PAD, random_model, random_pairs
 from torch import Tensor
 
-from contracts.pipeline import Kto
+from contracts.steps import Kto
 from training.algorithms.descent import make_optimizer
 from training.algorithms.kto import kl_baseline, kto_losses
 from training.algorithms.kto_learner import Examples, Figures, KtoLearner

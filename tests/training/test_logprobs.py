@@ -5,7 +5,7 @@ import torch
 from tiny_policy import PAD, random_model, random_pairs
 from torch import Tensor
 
-from contracts.pipeline import Dpo
+from contracts.steps import Dpo
 from training.algorithms.descent import make_optimizer
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner

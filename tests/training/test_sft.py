@@ -11,7 +11,7 @@ from sample_games import make_games
 from tiny_policy import PAD, random_model, random_pairs
 from torch import Tensor
 
-from contracts.pipeline import Sft
+from contracts.steps import Sft
 from training.algorithms.descent import make_optimizer
 from training.algorithms.sft import share_of_loss
 from training.algorithms.sft_learner import SftLearner

@@ -10,7 +10,7 @@ from tiny_policy import PAD, random_model, random_pairs
 from torch import Tensor
 from torch.nn import Parameter
 
-from contracts.pipeline import Dpo, Sft
+from contracts.steps import Dpo, Sft
 from training.algorithms.descent import make_optimizer
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner

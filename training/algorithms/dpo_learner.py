@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.pipeline import Dpo
+from contracts.steps import Dpo
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.logprobs import answer_sums, token_logprobs

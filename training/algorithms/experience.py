@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contracts.errors import JobFailed
-from contracts.pipeline import Ppo
+from contracts.steps import Ppo
 from training.algorithms.gae import estimate, whiten
 from training.algorithms.logprobs import logprobs_of, predict, token_logprobs
 from training.algorithms.ppo import kl_k1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.pipeline import Kto
+from contracts.steps import Kto
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.kto import kl_baseline, kto_losses
 from training.algorithms.logprobs import row_sums, score_rows, token_logprobs

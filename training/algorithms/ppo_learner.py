@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from contracts.pipeline import Ppo
+from contracts.steps import Ppo
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.experience import Experience
 from training.algorithms.logprobs import logprobs_of, predict

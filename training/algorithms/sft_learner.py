@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from contracts.pipeline import Sft
+from contracts.steps import Sft
 from training.algorithms.descent import begin_step, end_step
 from training.algorithms.logprobs import token_logprobs
 from training.algorithms.party import ALONE, Party

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contracts.errors import ArtifactCorrupt, ContractBroken
 from contracts.model import canonical_json, digest
-from contracts.pipeline import Step
+from contracts.steps import Step
 from training.algorithms.party import ALONE, Party
 from training.algorithms.state import (
     TrainingState,

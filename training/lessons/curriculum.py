@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from contracts.errors import ContractBroken
-from contracts.pipeline import Auto, Dpo, Kto, Ppo, Step
+from contracts.steps import Auto, Dpo, Kto, Ppo, Step
 from training.lessons.dpo_lesson import DpoLesson
 from training.lessons.kto_lesson import KtoLesson
 from training.lessons.lesson import Beginning, Classroom, Lesson

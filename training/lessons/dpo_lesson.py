@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from contracts.errors import DataUnusable
-from contracts.pipeline import Dpo
+from contracts.steps import Dpo
 from training.algorithms.descent import make_optimizer
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from contracts.pipeline import Dpo
+from contracts.steps import Dpo
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
 from training.algorithms.logprobs import score
 from training.episodes.encoding import EncodedPair

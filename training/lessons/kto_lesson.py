@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from contracts.errors import DataUnusable
-from contracts.pipeline import Kto
+from contracts.steps import Kto
 from training.algorithms.descent import make_optimizer
 from training.algorithms.kto_learner import Examples, KtoLearner
 from training.algorithms.logprobs import score_rows

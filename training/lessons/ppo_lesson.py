@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contracts.errors import JobFailed
-from contracts.pipeline import Ppo
+from contracts.steps import Ppo
 from training.algorithms.descent import make_optimizer
 from training.algorithms.experience import Experience, Observer
 from training.algorithms.ppo import explained_variance

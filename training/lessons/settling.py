@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from contracts.errors import DataUnusable
-from contracts.pipeline import Auto, Dpo, Kto, Sft, Step
+from contracts.steps import Auto, Dpo, Kto, Sft, Step
 from training.episodes.artifact import Contents
 
 _WEIGHT_MAX = 100.0

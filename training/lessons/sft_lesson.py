@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from contracts.errors import DataUnusable
-from contracts.pipeline import Sft
+from contracts.steps import Sft
 from training.algorithms.descent import make_optimizer
 from training.algorithms.sft_learner import SftLearner
 from training.episodes.artifact import TRAIN, read_demonstrations, read_labelled

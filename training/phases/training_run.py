@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts.errors import JobFailed
-from contracts.pipeline import Step
+from contracts.steps import Step
 from training.algorithms.party import ALONE, Party
 from training.algorithms.state import TrainingState, refuse_unfinite
 from training.assignment import Assignment

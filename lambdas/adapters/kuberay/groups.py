@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contracts.errors import PipelineInvalid
-from contracts.hardware import HardwareProfile
-from contracts.pipeline import Hardware, WorkerGroup
+from contracts.hardware import Hardware, HardwareProfile, WorkerGroup
 from lambdas.settings import Settings
 
 

@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from contracts import layout
+from contracts.hardware import WorkerGroup
 from contracts.job import JobSpec
 from contracts.model import digest
-from contracts.pipeline import WorkerGroup
 from lambdas.adapters.kuberay import pods
 from lambdas.adapters.kuberay.groups import worker_groups
 from lambdas.adapters.kuberay.labels import (

@@ -16,8 +16,8 @@ import pytest
 from fakes.clock import START, FakeClock
 
 from contracts.errors import ServiceUnavailable
+from contracts.hardware import Hardware
 from contracts.job import JobSpec
-from contracts.pipeline import Hardware
 from lambdas.settings import Settings
 
 RUN = "r260304-050607-s00001"

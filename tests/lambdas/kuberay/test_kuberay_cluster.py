@@ -19,7 +19,7 @@ from fakes.objects import FakeObjects
 from kuberay.conftest import ENVIRON, job_spec, settings
 
 from contracts.errors import ClusterRefused, JobConflict
-from contracts.pipeline import Hardware
+from contracts.hardware import Hardware
 from lambdas.adapters.clock import SystemClock
 from lambdas.adapters.kuberay.building import kuberay_runner
 from lambdas.adapters.kuberay.rayjob import TTL_S

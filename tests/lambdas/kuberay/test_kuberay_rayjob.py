@@ -16,8 +16,8 @@ from fakes.kube_api.schema import check, unknown
 from kuberay.conftest import RUN, job_spec, settings
 
 from contracts.errors import PipelineInvalid
+from contracts.hardware import Hardware
 from contracts.names import attempt_key
-from contracts.pipeline import Hardware
 from lambdas.adapters.kuberay.labels import attempt_labels, key_from
 from lambdas.adapters.kuberay.rayjob import DEADLINE_GRACE_S, rayjob, spec_digest
 from lambdas.settings import Settings

@@ -11,8 +11,8 @@ from kuberay.conftest import MemoryCluster, job_spec, settings
 
 from contracts import layout
 from contracts.errors import ClusterRefused, JobConflict, PipelineInvalid
+from contracts.hardware import Hardware
 from contracts.job import Claim, Exit, Stop
-from contracts.pipeline import Hardware
 from lambdas.adapters.kuberay.runner import KubeRayRunner
 
 SPEC = job_spec()
