@@ -179,7 +179,7 @@ def test_a_job_without_quota_is_kept_alive_and_says_what_it_waits_for(line: Clus
     ended = line.end_of("queued")
     assert ended.status == "PUBLISHED"
     attempts = line.attempts(ended.run)
-    assert [it.attempt for it in attempts] == [1, 1, 1]
+    assert [it.attempt for it in attempts] == [1, 1, 1], [it.cause for it in attempts]
     assert any("waiting for quota: couldn't assign flavors" in it.waiting for it in attempts)
 
 
