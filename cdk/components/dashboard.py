@@ -12,7 +12,13 @@ from constructs import Construct
 from cdk.components.alarms import FIVE_MINUTES, Watched, own_metric
 
 HALF = 12
-UPLOADS = ("UploadAccepted", "UploadKnown", "UploadRefused", "UploadIgnored")
+UPLOADS = (
+    "UploadAccepted",
+    "UploadUnsealed",
+    "UploadKnown",
+    "UploadRefused",
+    "UploadIgnored",
+)
 REPORTS = ("ReportTold", "ReportLate", "ReportFenced", "ReportUnknown", "ReportIgnored")
 
 
