@@ -73,7 +73,7 @@ def test_it_holds_out_exactly_what_training_holds_out(
     judge: ModuleType, pairs: tuple[Pair, ...]
 ) -> None:
     for pair in pairs:
-        prompt = [turn.model_dump() for turn in pair.prompt]
+        prompt = [{"role": turn.role, "content": turn.content} for turn in pair.prompt]
         assert judge.is_held_out(prompt, 0.25) == is_held_out(pair, 0.25)
 
 
