@@ -87,7 +87,7 @@ class Hardware(Contract):
     workers: tuple[WorkerGroup, ...] = Field(
         (),
         max_length=WORKER_GROUPS_MAX,
-        description="Empty: one pod of the smallest profile that has the CPUs and GPUs.",
+        description="Empty: of the smallest profile that has the CPUs and GPUs, a pod a learner.",
     )
 
     @model_validator(mode="after")

@@ -17,6 +17,8 @@ POLICIES = "policies/"
 PROGRESS = "progress.json"
 RESULT = "result.json"
 SEAL = "_SUCCESS"
+STOP_REQUESTED = "stop-requested"
+"""A file in an attempt's folder of the workspace, whose presence asks the work to save and end."""
 NO_PIPELINE = "_no-pipeline"
 BY_DIGEST = "_by-digest"
 

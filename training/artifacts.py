@@ -8,6 +8,7 @@ from pathlib import Path
 from contracts import layout
 from contracts.artifact import MANIFEST, ArtifactRef, Manifest
 from contracts.errors import ArtifactCorrupt, AttemptFenced, ContractBroken, DataUnusable
+from contracts.job import JobSpec
 from contracts.model import digest
 from training.assignment import Assignment
 from training.checkpoints import durable
@@ -89,6 +90,16 @@ def send(objects: Objects, export: Export, assignment: Assignment) -> ArtifactRe
         uri=layout.s3_uri(objects.bucket, export.prefix),
         manifest=export.ref.manifest,
     )
+
+
+def refuse_if_stopped(objects: Objects, spec: JobSpec) -> None:
+    """Make sure that nobody has stopped the attempt before it began.
+
+    Raises:
+        AttemptFenced: somebody has.
+    """
+    if objects.exists(layout.stop(spec.key)):
+        raise AttemptFenced(f"{spec.key.job_name} was stopped before it began")
 
 
 def refuse_if_fenced(objects: Objects, assignment: Assignment) -> None:

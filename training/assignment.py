@@ -13,8 +13,6 @@ from contracts.plan import Plan
 from training.objects import Objects
 from training.sagemaker import SageMaker
 
-_STOP = "stop-requested"
-
 
 @dataclass(frozen=True)
 class Assignment:
@@ -49,7 +47,7 @@ class Assignment:
     @property
     def stop_mark(self) -> Path:
         """A file whose presence asks the work to save and end."""
-        return self.folder / _STOP
+        return self.folder / layout.STOP_REQUESTED
 
     @property
     def together(self) -> bool:

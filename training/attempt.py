@@ -10,7 +10,7 @@ from contracts.artifact import ArtifactRef
 from contracts.errors import DeadlineExceeded
 from contracts.job import JobSpec
 from contracts.result import Failure, PhaseResult
-from training.artifacts import refuse_if_fenced, send
+from training.artifacts import refuse_if_fenced, refuse_if_stopped, send
 from training.assignment import Assignment, read_assignment
 from training.cluster import join
 from training.events import Advance, Done
@@ -47,6 +47,7 @@ class Attempt:
         """
         self._reporter.report(Advance(f"Starting {self._spec.phase}"))
         try:
+            refuse_if_stopped(self._objects, self._spec)
             assignment = read_assignment(self._objects, self._spec)
             with StopRequest(assignment.stop_mark) as stop:
                 self._hearing = Hearing(self._reporter, stop)

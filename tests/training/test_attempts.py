@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from job_box import BUCKET, Box
+from job_box import BUCKET, RUN, Box
 
 from contracts import layout
 from contracts.errors import JobFailed, RelayError, ServiceUnavailable, names_below
+from contracts.job import Stop
 from contracts.limits import CAUSE_MAX
 from training import __main__ as entry
 from training.assignment import Assignment
@@ -225,3 +226,14 @@ def test_a_deadline_in_the_past_ends_the_job_with_its_name(dropped: Box) -> None
     assert failure is not None
     assert failure.error == "DeadlineExceeded"
     assert "patience.timeout_s" in failure.cause
+
+
+def test_an_attempt_that_was_stopped_before_it_began_does_nothing(dropped: Box) -> None:
+    spec = dropped.job("collect")
+    mark = Stop(reason="cancelled", at=datetime.now(UTC))
+    dropped.client.put_object(Bucket=BUCKET, Key=layout.stop(spec.key), Body=mark.to_bytes())
+    assert dropped.run(spec) == 1
+    failure = dropped.result(spec).failure
+    assert failure is not None
+    assert failure.error == "AttemptFenced"
+    assert not (dropped.folder / RUN).exists()

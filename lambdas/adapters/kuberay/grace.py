@@ -7,6 +7,7 @@ stay while the job still saves: driver and work answer SIGTERM with a checkpoint
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 SAVING_S = 30
@@ -29,9 +30,14 @@ def before_head_stops() -> dict[str, Any]:
     return _before_stop(f"{tell}; {_wait_for(_DRIVER)}")
 
 
-def before_worker_stops(job: str) -> dict[str, Any]:
-    """A worker's life cycle: the job's work, which Ray names in its process, is waited for."""
-    return _before_stop(_wait_for(f"[r]ay::{job}"))
+def before_worker_stops(job: str, mark: str) -> dict[str, Any]:
+    """A worker's life cycle: the job's work is asked to save by its mark, and waited for.
+
+    Args:
+        job: its name, which Ray gives the work's process.
+        mark: path of the file that the work looks for.
+    """
+    return _before_stop(f"touch {shlex.quote(mark)}; {_wait_for(f'[r]ay::{job}')}")
 
 
 def _wait_for(pattern: str) -> str:

@@ -8,9 +8,14 @@ from lambdas.settings import Settings
 
 
 def worker_groups(
-    hardware: Hardware, settings: Settings
+    hardware: Hardware, settings: Settings, *, pods: int = 1
 ) -> list[tuple[WorkerGroup, HardwareProfile]]:
     """Each group with the profile of its pods.
+
+    Args:
+        hardware: the pipeline's.
+        settings: the deployment's profiles.
+        pods: how many there are where the pipeline names no groups.
 
     Raises:
         PipelineInvalid: a profile is not known, or no pod has the job's CPUs and GPUs.
@@ -22,7 +27,7 @@ def worker_groups(
                 f"hardware.workers names profile {group.profile}; this deployment has "
                 f"{', '.join(sorted(known))}"
             )
-    groups = hardware.workers or _smallest(hardware, known)
+    groups = hardware.workers or _smallest(hardware, known, pods)
     found = [(group, known[group.profile]) for group in groups]
     if not any(_has_room(profile, hardware) for _, profile in found):
         raise PipelineInvalid(
@@ -32,10 +37,12 @@ def worker_groups(
     return found
 
 
-def _smallest(hardware: Hardware, known: dict[str, HardwareProfile]) -> tuple[WorkerGroup, ...]:
+def _smallest(
+    hardware: Hardware, known: dict[str, HardwareProfile], pods: int
+) -> tuple[WorkerGroup, ...]:
     fitting = [name for name, it in known.items() if _has_room(it, hardware)]
     chosen = min(fitting, key=lambda name: (known[name].gpu, known[name].cpu, name), default=None)
-    return () if chosen is None else (WorkerGroup(profile=chosen),)
+    return () if chosen is None else (WorkerGroup(profile=chosen, count=pods),)
 
 
 def _named(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
+from contracts import layout
 from contracts.hardware import HardwareProfile
 from contracts.job import JobSpec
 from lambdas.adapters.kuberay import grace
@@ -34,7 +36,8 @@ def head(spec: JobSpec, settings: Settings) -> dict[str, Any]:
 
 def worker(spec: JobSpec, settings: Settings, profile: HardwareProfile) -> dict[str, Any]:
     """The template of a worker's pod."""
-    lifecycle = grace.before_worker_stops(spec.key.job_name)
+    mark = PurePosixPath(spec.workspace) / spec.key.folder / layout.STOP_REQUESTED
+    lifecycle = grace.before_worker_stops(spec.key.job_name, str(mark))
     return _ray_pod(spec, settings, profile, WORKER, lifecycle=lifecycle)
 
 

@@ -89,6 +89,7 @@ def _on_a_living_cluster(settings: Settings) -> dict[str, Any]:
 
 
 def _on_its_own(spec: JobSpec, settings: Settings) -> dict[str, Any]:
+    learners = spec.hardware.learners if spec.phase == "optimize" else 1
     return {
         "shutdownAfterJobFinishes": True,
         "ttlSecondsAfterFinished": TTL_S,
@@ -108,7 +109,7 @@ def _on_its_own(spec: JobSpec, settings: Settings) -> dict[str, Any]:
                     "rayStartParams": _offers(group),
                     "template": pods.worker(spec, settings, profile),
                 }
-                for group, profile in worker_groups(spec.hardware, settings)
+                for group, profile in worker_groups(spec.hardware, settings, pods=learners)
             ],
         },
     }

@@ -68,21 +68,33 @@ def test_the_heads_pod_asks_the_driver_to_end_and_waits_until_it_has(processes: 
     assert other.poll() is None
 
 
-def test_a_workers_pod_waits_for_the_jobs_work_and_tells_it_nothing(processes: Any) -> None:
-    work = processes(f"ray::{JOB}")
-    hook = subprocess.Popen(grace.before_worker_stops(JOB)["preStop"]["exec"]["command"])
+def test_a_workers_pod_asks_the_jobs_work_by_its_mark_and_waits_for_it(
+    processes: Any, tmp_path: Path
+) -> None:
+    work, mark = processes(f"ray::{JOB}"), tmp_path / "it's a mark"
+    hook = subprocess.Popen(before_worker_stops(mark)["preStop"]["exec"]["command"])
     time.sleep(1.2)
-    assert (hook.poll(), work.poll()) == (None, None)
+    assert (hook.poll(), work.poll(), mark.exists()) == (None, None, True)
     work.kill()
     work.wait()
     assert hook.wait(5) == 0
 
 
+def before_worker_stops(mark: Path) -> dict[str, Any]:
+    return grace.before_worker_stops(JOB, str(mark))
+
+
 @pytest.mark.parametrize("lifecycle", ["head", "worker"])
-def test_pods_of_a_job_that_has_ended_stop_at_once(processes: Any, lifecycle: str) -> None:
+def test_pods_of_a_job_that_has_ended_stop_at_once(
+    processes: Any, lifecycle: str, tmp_path: Path
+) -> None:
     processes("ray::IDLE")
     processes("ray::DashboardAgent")
-    hook = grace.before_head_stops() if lifecycle == "head" else grace.before_worker_stops(JOB)
+    hook = (
+        grace.before_head_stops()
+        if lifecycle == "head"
+        else before_worker_stops(tmp_path / "no such folder" / "mark")
+    )
     assert seconds(hook) < 2
 
 

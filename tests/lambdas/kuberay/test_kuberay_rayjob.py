@@ -17,7 +17,7 @@ from kuberay.conftest import RUN, job_spec, settings
 
 from contracts.errors import PipelineInvalid
 from contracts.hardware import Hardware
-from contracts.names import attempt_key
+from contracts.names import Phase, attempt_key
 from lambdas.adapters.kuberay.labels import attempt_labels, key_from
 from lambdas.adapters.kuberay.rayjob import DEADLINE_GRACE_S, rayjob, spec_digest
 from lambdas.settings import Settings
@@ -215,6 +215,15 @@ def test_without_groups_a_job_gets_one_pod_of_the_smallest_profile_that_has_room
 ) -> None:
     (group,) = made(hardware)["spec"]["rayClusterSpec"]["workerGroupSpecs"]
     assert (group["groupName"], group["replicas"]) == (profile, 1)
+
+
+@pytest.mark.parametrize(("phase", "pods"), [("optimize", 3), ("collect", 1)])
+def test_without_groups_each_learner_gets_a_pod_where_there_are_learners(
+    phase: Phase, pods: int
+) -> None:
+    spec = job_spec(hardware=Hardware(cpus=1, learners=3), phase=phase)
+    (group,) = rayjob(spec, settings(), START)["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    assert (group["replicas"], group["maxReplicas"]) == (pods, pods)
 
 
 @pytest.mark.parametrize(
