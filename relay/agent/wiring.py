@@ -21,6 +21,7 @@ from relay.agent.ray_jobs import RayJobs, ray_token
 from relay.agent.ray_keepers import LocalRay, SomebodyElse
 from relay.agent.roles import JobCredentials, session_as
 from relay.agent.settings import Settings
+from relay.console.errors import Conflict
 from relay.console.outputs import Outputs
 
 if TYPE_CHECKING:
@@ -52,9 +53,17 @@ def connect(settings: Settings, in_flight: InFlight) -> Connected:
     """Find the control plane, take on the agent's role, and speak to Ray.
 
     Called again when credentials are refused: everything that holds one is made anew.
+
+    Raises:
+        Conflict: the stack's jobs are not for agents.
     """
     ambient = boto3.Session()
     outputs = Outputs.of_stack(_client(ambient, "cloudformation"), settings.stack)
+    if not outputs.job_queue_url:
+        raise Conflict(
+            f"stack {settings.stack} has runner kuberay: its jobs are RayJobs of a cluster and "
+            "need no agent"
+        )
     sts = _client(ambient, "sts")
     session = session_as(sts, outputs.agent_role_arn, in_flight.agent, ambient.region_name)
     credentials = JobCredentials(sts, outputs.job_role_arn, in_flight.agent, settings.state)
