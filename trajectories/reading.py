@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ValidationError
 
-from contracts.limits import PROBLEMS_SHOWN_MAX
-from contracts.model import Contract, describe
+from contracts.model import describe
 from contracts.result import ObjectReport, Problem
 from trajectories.detecting import SUPPORTED, Detection, detect, shape
 from trajectories.formats import FORMATS
@@ -154,76 +153,6 @@ class Reader:
 
     def _file_problem(self, problem: str, remedy: str) -> None:
         self._problems.add(0, "file", f"{self._name} {problem}", remedy)
-
-
-class Reading(Contract):
-    """What a file holds, all in memory; `records` is always `usable` and `rejected` together."""
-
-    format: str = Field(description="Empty when none fits.")
-    evidence: str
-    records: int = Field(ge=0)
-    pairs: tuple[Pair, ...]
-    trajectories: tuple[Trajectory, ...] = ()
-    problems: tuple[Problem, ...] = Field(max_length=PROBLEMS_SHOWN_MAX)
-    problem_count: int = Field(ge=0)
-
-    @property
-    def usable(self) -> int:
-        """Records that became a pair or a trajectory."""
-        return len(self.pairs) + len(self.trajectories)
-
-    @property
-    def rejected(self) -> int:
-        """Records that did not."""
-        return self.records - self.usable
-
-    @model_validator(mode="after")
-    def _no_record_goes_missing(self) -> Self:
-        if self.rejected < 0 or self.problem_count < sum(one.count for one in self.problems):
-            raise ValueError("more usable than records, or more problems shown than counted")
-        if self.rejected and not self.problem_count:
-            raise ValueError("records were rejected without a reason")
-        return self
-
-    def report(self, *, drop: str, key: str, version_id: str) -> ObjectReport:
-        """The same as a job reports it for one object of the bucket."""
-        return ObjectReport(
-            drop=drop,
-            key=key,
-            version_id=version_id,
-            format=self.format,
-            evidence=self.evidence,
-            records=self.records,
-            usable=self.usable,
-            rejected=self.rejected,
-            problems=self.problems,
-            problem_count=self.problem_count,
-        )
-
-
-def read_file(path: Path, *, name: str, format: str = "auto") -> Reading:
-    """Read a file of records and hold them all: for small files; `Reader` streams.
-
-    Args:
-        path: the file.
-        name: see `Reader`.
-        format: see `Reader`.
-
-    Raises:
-        ValueError: no such format.
-        OSError: the file cannot be read.
-    """
-    reader = Reader(path, name=name, format=format)
-    made = list(reader)
-    return Reading(
-        format=reader.format,
-        evidence=reader.evidence,
-        records=reader.records,
-        pairs=tuple(one for one in made if isinstance(one, Pair)),
-        trajectories=tuple(one for one in made if isinstance(one, Trajectory)),
-        problems=reader.problems,
-        problem_count=reader.problem_count,
-    )
 
 
 class _Sample(NamedTuple):

@@ -14,11 +14,11 @@ from types import ModuleType
 
 import pytest
 import yaml
+from whole_files import read_file
 
 from contracts.pipeline import Pipeline
 from training.environments.guess_number import GuessNumber, chance
 from training.environments.loading import load
-from trajectories.reading import read_file
 from trajectories.trajectory import Trajectory
 from trajectories.validating import validate
 

@@ -13,9 +13,9 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from whole_files import read_file
 
 from trajectories.pair import Pair
-from trajectories.reading import read_file
 from trajectories.splitting import is_held_out
 
 FOLDER = Path(__file__).parents[2] / "examples" / "preferences"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from whole_files import read_file
 
 from contracts.pipeline import Pipeline
 from trajectories.pair import Pair
-from trajectories.reading import read_file
 from trajectories.splitting import split
 from trajectories.validating import validate
 

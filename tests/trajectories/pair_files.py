@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from trajectories.reading import Reading, read_file
+from whole_files import Reading, read_file
 
 
 def turn(role: str, content: Any) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from pair_files import lines, only_problem, read, trl
+from whole_files import read_file
 
 from trajectories import container, json_lines, json_window
-from trajectories.reading import read_file
 from trajectories.strict_json import NESTING_MAX
 
 

@@ -11,9 +11,9 @@ from episode_files import logged, ours, talk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_files import lines, only_problem, read, trl, turn
+from whole_files import Reading
 
 from contracts.errors import ContractBroken
-from trajectories.reading import Reading
 from trajectories.trajectory import Trajectory
 
 TAU = Path(__file__).parents[3] / "shared" / "data" / "tau_airline_60.json"

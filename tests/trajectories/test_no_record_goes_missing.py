@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_files import lines, openai, read, sharegpt, trl, turn
-
-from trajectories.reading import Reading
+from whole_files import Reading
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from pair_files import lines, only_problem, openai, read, sharegpt, trl, turn
+from whole_files import read_file
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.result import ObjectReport
-from trajectories.reading import SAMPLE_ITEMS, read_file
+from trajectories.reading import SAMPLE_ITEMS, Reader
 
 BUILDERS = {"openai_pairs": openai, "sharegpt_pairs": sharegpt, "trl_pairs": trl}
 
@@ -118,12 +119,15 @@ def test_the_format_is_found_behind_many_broken_lines(tmp_path: Path) -> None:
     assert reading.problem_count == reading.rejected == SAMPLE_ITEMS - 1
 
 
-def test_a_reading_reports_itself_as_a_job_reports_an_object(tmp_path: Path) -> None:
-    reading = read(tmp_path, lines(trl(1), b"{"))
-    report = reading.report(drop="d", key="incoming/p/f.jsonl", version_id="v")
+def test_a_reader_reports_itself_as_a_job_reports_an_object(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(lines(trl(1), b"{"))
+    reader = Reader(path, name="f.jsonl")
+    assert len(list(reader)) == 1
+    report = reader.report(drop="d", key="incoming/p/f.jsonl", version_id="v")
     assert isinstance(report, ObjectReport)
     assert (report.records, report.usable, report.rejected) == (2, 1, 1)
-    assert report.problems == reading.problems
+    assert report.problems == reader.problems
 
 
 def test_a_missing_file_is_the_callers_to_handle(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from whole_files import Reading, read_file
 
 from contracts.pipeline import DataRules
-from trajectories.reading import Reading, read_file
 from trajectories.validating import validate
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

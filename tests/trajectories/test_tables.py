@@ -14,9 +14,9 @@ import pytest
 from episode_files import logged, talk
 from pair_files import lines, openai, read, sharegpt, trl
 from pyarrow.parquet import encryption
+from whole_files import Reading, read_file
 
 from trajectories import table_rows
-from trajectories.reading import Reading, read_file
 
 
 def table(folder: Path, rows: list[dict[str, Any]], name: str = "f.parquet", **more: Any) -> Path:
