@@ -21,14 +21,17 @@ GONE = Refusal(
 def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> bool:
     """Refuse, in writing, what waits in a folder and is no newest version there.
 
-    The order matters. A plan that was made before this listing may name a version that is no
-    longer the newest; but then its run holds the lease, and either has not yet marked its drops,
-    so that nothing is settled now, or has, so that the version waits no more.
+    The order matters. What waits is read before the folder is listed, so that a file that comes
+    meanwhile is not missed in the list, and taken for gone. It is read once more at the end: a
+    plan that was made before the listing may name a version that is no longer the newest; but
+    then its run holds the lease, and either has not yet marked its drops, so that nothing is
+    settled now, or has, so that the version waits no more.
 
     Returns:
         Whether all of that is settled.
     """
-    there = newest_shards(pipeline, folder, plane)
+    before = {one.id for one in waiting_in(pipeline, folder, plane)}
+    there = newest_shards(pipeline, folder, plane) if before else []
     if there is None or is_planning(pipeline, plane):
         return False
     newest = {drop_id(plane.objects.bucket, one.key, one.version_id) for one in there}
@@ -38,7 +41,8 @@ def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> bool:
         settled = found.model_copy(update={"status": "rejected", "reason": GONE.reason})
         plane.ledger.sets.mark(pipeline, folder, settled)
 
-    gone = [one for one in waiting_in(pipeline, folder, plane) if one.id not in newest]
+    over = before - newest
+    gone = [one for one in waiting_in(pipeline, folder, plane) if one.id in over]
     side_by_side(refuse, gone[:SETTLED_AT_ONCE], plane.at_once)
     return len(gone) <= SETTLED_AT_ONCE
 

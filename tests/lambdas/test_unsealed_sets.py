@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fakes import sets
 from fakes.sets import end, objects, plan_of, put, seal
@@ -11,6 +13,7 @@ from contracts import layout
 from contracts.ledger import Unsealed
 from contracts.rejection import Rejection
 from lambdas.ledger.sets import Sets
+from lambdas.logic import settle_set
 from lambdas.logic.reconcile_set import MISSING
 
 
@@ -44,6 +47,30 @@ def test_a_file_overwritten_after_planning_waits_for_the_next_seal(world: World)
     plan = plan_of(world)
     assert objects(plan.drops[0]) == [("a.jsonl", new)]
     assert len(sets.taken(world)) == 3
+
+
+def test_a_file_that_comes_while_a_folder_is_settled_is_not_taken_for_gone(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its event is handled between the listing, which does not have it yet, and its use."""
+    put(world, "a.jsonl")
+    world.deliver_all()
+    listed = settle_set.newest_shards
+    came: list[str] = []
+
+    def then_one_comes(*asked: Any) -> Any:
+        found = listed(*asked)
+        came.extend(put(world, "late.jsonl"))
+        world.deliver_all()
+        return found
+
+    monkeypatch.setattr(settle_set, "newest_shards", then_one_comes)
+    assert settle_set.settle_set("tone", "day", world.plane)
+    key = layout.set_folder("tone", "day") + "late.jsonl"
+    left = world.set_object(key, came[0])
+    assert left is not None
+    assert left.status == "unsealed"
+    assert sets.report_on(world, key, came[0]) is None
 
 
 def test_a_late_file_waits_and_after_the_limit_its_uploader_is_told_what_to_do(
