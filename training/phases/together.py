@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
@@ -78,7 +80,7 @@ class _Fitting(threading.Thread):
             "assignment": assignment,
             "materials": dict(materials),
             "said": said,
-            "meeting": str(assignment.folder / f"meeting-{os.getpid()}"),
+            "meeting": str(assignment.folder / f"meeting-{uuid.uuid4().hex}"),
         }
         self._assignment = assignment
 
@@ -128,18 +130,35 @@ def _be_a_learner(loop: dict[str, Any]) -> None:
     assignment: Assignment = loop["assignment"]
     if ray.util.get_node_ip_address() == "127.0.0.1":  # type: ignore[no-untyped-call]
         os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-    distributed.init_process_group(
-        "cpu:gloo,cuda:nccl" if assignment.spec.hardware.gpus else "gloo",
-        init_method=Path(loop["meeting"]).as_uri(),
-        rank=party.rank,
-        world_size=party.size,
-    )
+    _meet(assignment, Path(loop["meeting"]), party)
     try:
         for event in loop["learn"](assignment, loop["materials"], party):
             if party.rank == 0:
                 loop["said"].put(event)
     finally:
         distributed.destroy_process_group()
+
+
+def _meet(assignment: Assignment, place: Path, party: Party) -> None:
+    """Set the process group up.
+
+    The first learner may score a reference for hours while the others wait for its word, so they
+    wait as long as the attempt may take; one that dies is noticed by its closed connection.
+
+    Args:
+        assignment: whose deadline holds.
+        place: a file that no earlier process has met over.
+        party: who this is, and of how many.
+    """
+    from torch import distributed
+
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if assignment.spec.hardware.gpus else "gloo",
+        init_method=place.as_uri(),
+        timeout=timedelta(seconds=assignment.plan.pipeline.patience.timeout_s),
+        rank=party.rank,
+        world_size=party.size,
+    )
 
 
 def _wanted(assignment: Assignment) -> str:
