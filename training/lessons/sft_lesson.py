@@ -71,9 +71,10 @@ class SftLesson(Lesson):
             self._look_at_held_out()
 
     def _look_at_held_out(self) -> None:
-        if self._look is not None:
+        look = self._look
+        if look is not None:
             with self.room.watch.stage("looking at held-out episodes"):
-                self.figures |= self._look.at(self.room.model)
+                self.figures |= self.room.party.from_first(lambda: look.at(self.room.model))
 
     def _encode(self, *, plays: bool) -> list[Row]:
         episodes = self._episodes(plays=plays)
