@@ -84,10 +84,10 @@ def _turn(message: Message, text: PlainText) -> Turn:
         text.guard(_with_images(message.content, message.images)),
         text.guard(message.reasoning),
         tuple(
-            Call(call.id, text.guard(call.name), text.guard(call.arguments))
+            Call(text.guard(call.id), text.guard(call.name), text.guard(call.arguments))
             for call in message.tool_calls
         ),
-        message.tool_call_id,
+        text.guard(message.tool_call_id),
         text.guard(message.name),
         message.learnt,
     )
