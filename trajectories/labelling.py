@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from trajectories.conversations import as_given
 from trajectories.message import Message
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
@@ -34,7 +35,12 @@ def is_learnable(one: Trajectory) -> bool:
 
     Policies are of text: one that answers to an image answers to nothing that it is given.
     """
-    return any(_is_learnt(turn) for turn in one.messages) and not has_images(one.messages)
+    return teaches(one.messages) and not has_images(one.messages)
+
+
+def teaches(turns: Iterable[Message]) -> bool:
+    """Whether the policy says something in these turns that is to be learnt."""
+    return any(turn.role == "assistant" and turn.learnt for turn in turns)
 
 
 def has_images(turns: Iterable[Message]) -> bool:
@@ -50,14 +56,15 @@ def labelled(trajectories: Iterable[Trajectory], good_reward: float) -> Iterator
 
 
 def sides_of(pair: Pair, task: str) -> tuple[Labelled, Labelled]:
-    """The preferred answer as a good episode, the other as a bad one."""
+    """The preferred answer as a good episode, the other as a bad one.
+
+    What the assistant says in the prompt is the same in both, so neither label is of it: it is
+    given, not learnt.
+    """
+    prompt = as_given(pair.prompt)
     made = (
-        Trajectory.of(task, "", None, (*pair.prompt, *answer), label=good, tools=pair.tools)
+        Trajectory.of(task, "", None, (*prompt, *answer), label=good, tools=pair.tools)
         for answer, good in ((pair.chosen, True), (pair.rejected, False))
     )
     good, bad = made
     return Labelled(good, True), Labelled(bad, False)
-
-
-def _is_learnt(turn: Message) -> bool:
-    return turn.role == "assistant" and turn.learnt

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contracts.pipeline import DataRules
 from trajectories.choosing import Kind, choose
-from trajectories.labelling import Labelled, has_images, is_learnable, labelled, sides_of
+from trajectories.labelling import Labelled, has_images, is_learnable, labelled, sides_of, teaches
 from trajectories.pair import Pair
 from trajectories.pairing_episodes import pairs_of
 from trajectories.splitting import (
@@ -63,12 +63,13 @@ def learnable(
     preferred side as good, the other as bad.
 
     Args:
-        pairs: usable ones.
+        pairs: usable ones; those that show images, or have a side that is not to be learnt, are
+            left out.
         trajectories: usable ones; those that hold no turn to learn, or images, are left out.
         rules: the pipeline's.
         plays: whether the pipeline has an environment.
     """
-    given = [pair for pair in pairs if not _shows(pair)]
+    given = [pair for pair in pairs if _compares(pair)]
     distinct = {one.id: one for one in trajectories}
     episodes = [distinct[id_] for id_ in sorted(distinct) if is_learnable(distinct[id_])]
     ordered = _pairs(given, episodes, rules)
@@ -85,8 +86,10 @@ def learnable(
     return Learnable(training, held_out, (), learnt, kept, kind, why)
 
 
-def _shows(pair: Pair) -> bool:
-    return has_images((*pair.prompt, *pair.chosen, *pair.rejected))
+def _compares(pair: Pair) -> bool:
+    """Whether both sides are to be learnt from, by a policy of text."""
+    shows = has_images((*pair.prompt, *pair.chosen, *pair.rejected))
+    return teaches(pair.chosen) and teaches(pair.rejected) and not shows
 
 
 def _pairs(given: Sequence[Pair], episodes: Sequence[Trajectory], rules: DataRules) -> list[Pair]:

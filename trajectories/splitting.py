@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from contracts.model import digest
+from trajectories.conversations import opening_digest
 from trajectories.pair import Pair
 
 T = TypeVar("T")
@@ -19,19 +20,24 @@ def task_is_held_out(task: str, share: float) -> bool:
     """Whether all that belongs to a task is kept from training.
 
     The same in every run and file, for pairs, labels and demonstrations alike; raising the share
-    only adds. Where a record names no task, its prompt's digest is its task, and it is the task
-    that is digested otherwise, so that a prompt falls on one side whatever holds it.
+    only adds. Where a record names no task, the digest of what comes before its first answer
+    is its task, and it is the task that is digested otherwise, so that a prompt falls on one side
+    whatever holds it.
 
     Args:
-        task: its name, or a prompt's sha256 in hexadecimal.
+        task: its name, or an opening's sha256 in hexadecimal.
         share: of all tasks, within 0..1.
     """
     return _is_below(task if _DIGEST.fullmatch(task) else digest(task.encode()), share)
 
 
 def task_of(pair: Pair) -> str:
-    """The pair's task, or its prompt's digest when it names none."""
-    return pair.task or pair.prompt_digest
+    """The pair's task; where it names none, what comes before its first answer, as a chat's.
+
+    Of a prompt of several turns that is its beginning: a chat that holds the same turns, and a
+    pair that goes apart later in it, are on the same side.
+    """
+    return pair.task or opening_digest(pair.prompt)
 
 
 def is_held_out(pair: Pair, share: float) -> bool:

@@ -105,6 +105,22 @@ def test_prompts_images_and_turns_that_are_not_learnt_teach_nothing(tmp_path: Pa
     assert (prompts.kind, prompts.demonstrations) == ("nothing", ())
 
 
+def test_a_pair_with_a_side_that_is_not_learnt_teaches_nothing(tmp_path: Path) -> None:
+    unlearnt = {**turn("assistant", "b"), "weight": 0}
+    records = [trl(1, chosen=[unlearnt]), trl(2, rejected=[unlearnt])]
+    made = made_of(tmp_path, *records)
+    assert (made.kind, made.training, made.held_out, goods(made)) == ("nothing", (), (), [])
+
+
+def test_what_both_sides_of_a_pair_share_is_neither_good_nor_bad(tmp_path: Path) -> None:
+    prompt = [turn("user", "a"), turn("assistant", "b"), turn("user", "c")]
+    made = made_of(tmp_path, trl(prompt=prompt))
+    for one in (*made.labelled_training, *made.labelled_held_out):
+        turns = one.trajectory.messages
+        assert [said.learnt for said in turns if said.role == "assistant"] == [False, True]
+    assert sorted(goods(made)) == [False, True]
+
+
 def test_records_that_say_the_same_count_once_whatever_files_they_are_in(tmp_path: Path) -> None:
     first = read(tmp_path, lines(trl(1), trl(2, origin="a"), trl(3)))
     second = read(tmp_path, lines(trl(3), trl(2, origin="b"), trl(2)), name="g.jsonl")
@@ -157,6 +173,20 @@ def test_a_prompt_is_on_one_side_as_a_pair_and_as_a_demonstration(tmp_path: Path
     held = {pair.prompt_digest for pair in pairs.held_out}
     assert {one.trajectory.task for one in answers.labelled_held_out} == held
     assert held
+
+
+def test_a_chat_and_a_pair_that_goes_apart_within_it_are_on_one_side(tmp_path: Path) -> None:
+    def asked(n: int) -> list[Any]:
+        return [turn("user", f"question {n}"), turn("assistant", "b"), turn("user", "c")]
+
+    chats = [{"messages": [*asked(n), turn("assistant", "good")]} for n in range(40)]
+    answers = [{"prompt": asked(n), "completion": "good"} for n in range(40)]
+    pairs = made_of(tmp_path, *(trl(n, prompt=asked(n)) for n in range(40)))
+    held = {pair.prompt[0].content for pair in pairs.held_out}
+    assert 0 < len(held) < 40
+    for made in (pairs, made_of(tmp_path, *chats), made_of(tmp_path, *answers)):
+        labels = {one.trajectory.messages[0].content for one in made.labelled_held_out}
+        assert labels == held
 
 
 def test_a_policy_that_plays_gets_every_episode_and_no_labels(tmp_path: Path) -> None:

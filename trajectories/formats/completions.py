@@ -40,7 +40,6 @@ def _read_trl(record: Record) -> Trajectory:
         "completion",
         _TRL,
         extras,
-        task=prompt_digest(prompt),
         label=label_of(record),
     )
 
