@@ -10,6 +10,7 @@ from contracts.pipeline import DataRules, FolderModel, TinyModel
 from contracts.result import Problem
 from trajectories.estimating import Estimate
 from trajectories.formats import FORMATS
+from trajectories.labelling import is_learnable
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
 from trajectories.pair import Pair
@@ -87,10 +88,8 @@ def judge(read: Read, rules: DataRules, *, plays: bool | None) -> Verdict:
         plays=bool(plays),
     )
     if plays is None:
-        rewarded = (one for one in read.first if isinstance(one, Trajectory) and one.play)
-        made = made._replace(
-            demonstrations=tuple(one for one in rewarded if one.reward is not None)
-        )
+        learnt = (one for one in read.first if isinstance(one, Trajectory) and is_learnable(one))
+        made = made._replace(demonstrations=tuple(one for one in learnt if one.reward is not None))
     reason, remedy = _refusal(reader, rules) or _lesson(read, made, rules)
     labels = (*made.labelled_training, *made.labelled_held_out)
     good = sum(one.good for one in labels)
@@ -120,7 +119,7 @@ def judge(read: Read, rules: DataRules, *, plays: bool | None) -> Verdict:
 def _refusal(reader: Reader, rules: DataRules) -> tuple[str, str] | None:
     if not reader.usable:
         return _nothing_usable(reader)
-    if reader.rejected > rules.max_bad_share * reader.records:
+    if reader.rejected / reader.records > rules.max_bad_share:
         return (
             f"{reader.rejected} of {reader.records} records are bad, "
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",
@@ -175,6 +174,11 @@ def _nothing_to_learn(read: Read, rules: DataRules) -> tuple[str, str]:
             f"none of {usable} usable records can be learnt from: they show images, which a "
             "policy of text does not see",
             "leave the images out, or keep the set for a model that sees them",
+        )
+    if not any(is_learnable(one) for one in episodes):
+        return (
+            f"in none of {usable} usable records is what the assistant says to be learnt from",
+            "give the answers a weight other than 0",
         )
     return (
         f"no two of {usable} episodes are of one task and opening with rewards that "

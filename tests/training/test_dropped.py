@@ -1,5 +1,6 @@
 """What a plan's drops hold: sets whole, duplicates once, and nothing disturbed by one bad file."""
 
+import json
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -198,3 +199,20 @@ def test_what_cannot_speak_is_spoken_for_until_it_is_over(
     assert said > 1
     time.sleep(0.1)
     assert box.progress(spec).sequence == said
+
+
+def test_pairs_that_show_images_are_usable_and_the_run_says_why_it_learns_nothing(
+    box: Box,
+) -> None:
+    shown = [{"type": "image", "path": "a.png"}, {"type": "text", "text": "What is it?"}]
+    line = {
+        "prompt": [{"role": "user", "content": shown}],
+        "chosen": [{"role": "assistant", "content": "A cat."}],
+        "rejected": [{"role": "assistant", "content": "A dog."}],
+    }
+    box.drop("images.jsonl", json.dumps(line).encode())
+    box.plan()
+    result = box.finished("collect")
+    assert (result.outcome, result.metrics["usable"]) == ("no_data", 1)
+    assert "in all 1 usable records" in result.notes[0]
+    assert "images" in result.notes[0]

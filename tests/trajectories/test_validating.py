@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pair_files import lines, trl
+from pair_files import lines, trl, turn
 
 from contracts.pipeline import DataRules
 from trajectories.validating import Verdict, validate
@@ -52,6 +52,23 @@ def test_a_file_is_refused_whole_when_its_bad_share_is_larger_than_allowed(
     assert found.ok is ok
     assert (found.usable, found.rejected) == (30, 10)
     assert ("10 of 40 records are bad" in found.reason) is not ok
+
+
+@pytest.mark.parametrize("bad", [7, 29, 57, 58])
+def test_a_bad_share_that_is_just_allowed_is_allowed(tmp_path: Path, bad: int) -> None:
+    file = lines(*map(trl, range(100 - bad)), *[b"{"] * bad)
+    assert verdict(tmp_path, file, max_bad_share=bad / 100).ok
+
+
+def test_what_is_not_learnt_from_is_not_ok_whatever_its_reward(tmp_path: Path) -> None:
+    shows = [turn("user", [{"type": "image", "path": "a.png"}]), turn("assistant", "a cat")]
+    unlearnt = [turn("user", "a"), {**turn("assistant", "b"), "weight": 0}]
+    for turns, why in ((shows, "they show images"), (unlearnt, "in none of 1 usable records")):
+        found = verdict(tmp_path, lines({"task_id": "1", "reward": 1, "messages": turns}))
+        assert (found.ok, found.usable, found.demonstrations) == (False, 1, 0)
+        assert why in found.reason
+    pair = trl(rejected=[{**turn("assistant", "b"), "weight": 0}])
+    assert "in none of 1 usable records" in verdict(tmp_path, lines(pair)).reason
 
 
 def test_a_file_larger_than_the_pipeline_allows_is_not_read(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None
 
 
 def _nothing(dropped: Dropped, made: Learnable, watch: Stopwatch) -> Done:
-    note = why_nothing(dropped.trajectories, made)
+    note = why_nothing(dropped.pairs, dropped.trajectories, made)
     return Done(outcome="no_data", metrics=dropped.metrics(), notes=(note,), seconds=watch.seconds)
 
 

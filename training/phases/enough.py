@@ -11,6 +11,7 @@ from training.lessons.settling import settle
 from training.phases.measuring import metric_of
 from trajectories.labelling import is_learnable
 from trajectories.learnable import Learnable
+from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
 
@@ -33,17 +34,20 @@ def counts(made: Learnable) -> dict[str, float]:
     return figures
 
 
-def why_nothing(trajectories: Sequence[Trajectory], made: Learnable) -> str:
+def why_nothing(pairs: Sequence[Pair], trajectories: Sequence[Trajectory], made: Learnable) -> str:
     """Why nothing can be learnt from what was dropped, in a sentence.
 
     Args:
-        trajectories: all that are usable as records.
+        pairs: all that are usable as records.
+        trajectories: the same of episodes.
         made: what can be learnt of them: nothing.
     """
-    if not trajectories:
+    count = len(pairs) + len(trajectories)
+    if not count:
         return "no dropped record is usable"
-    count = len(trajectories)
-    if not any(turn.role == "assistant" for one in trajectories for turn in one.messages):
+    if not pairs and not any(
+        turn.role == "assistant" for one in trajectories for turn in one.messages
+    ):
         return (
             f"all {count} usable records are prompts without an answer, and there is nothing to "
             "learn from a prompt alone; drop answers with a reward or a label"
