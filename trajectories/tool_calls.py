@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from contracts.model import canonical_json
 from trajectories.message import ToolCall
+from trajectories.nesting import TooDeep, decode_text
 from trajectories.refusal import kind, refuse
+from trajectories.strict_json import NESTING_MAX
 from trajectories.text import clean_text
 
 _FORM = 'write {id, type: "function", function: {name, arguments}}'
@@ -36,11 +37,8 @@ def read_call_text(text: str, field: str) -> tuple[ToolCall, ...]:
     Raises:
         RecordRefused: it is no JSON, or no call.
     """
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        refuse(field, "is a call that is not JSON", "write {name, arguments} as JSON")
-    return read_calls(value, field)
+    words = ("is a call that is not JSON", "write {name, arguments} as JSON")
+    return read_calls(_decoded(text, field, *words), field)
 
 
 def read_call(value: object, field: str) -> ToolCall:
@@ -85,15 +83,22 @@ def read_tools(value: object, field: str) -> str:
         RecordRefused: they are neither.
     """
     if isinstance(value, str) and value.strip():
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            refuse(field, "is text that is not JSON", "write the list of functions as JSON")
+        words = ("is text that is not JSON", "write the list of functions as JSON")
+        value = _decoded(value, field, *words)
     if not value or (isinstance(value, str) and not value.strip()):
         return ""
     if not isinstance(value, list | dict):
         refuse(field, f"is {kind(value)}, not a list of functions", "write a list of functions")
     return _json(value, field)
+
+
+def _decoded(text: str, field: str, problem: str, remedy: str) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return decode_text(text)
+    except TooDeep:
+        refuse(field, f"is nested deeper than {NESTING_MAX}", "write it with fewer levels")
+    except ValueError:
+        refuse(field, problem, remedy)
 
 
 def _first(record: dict[str, Any], names: tuple[str, ...]) -> Any:  # noqa: ANN401 - any JSON

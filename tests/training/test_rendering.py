@@ -165,6 +165,23 @@ def test_letters_of_a_special_token_in_a_call_s_id_are_plain_text_too(tokenizer:
     assert list(row.ids).count(with_ids.eos_token_id) == 4
 
 
+@pytest.mark.parametrize("depth", [700, 100_000])
+def test_arguments_that_nest_without_end_are_text_to_every_template(
+    tokenizer: Any, depth: int
+) -> None:
+    deep = "[" * depth + "]" * depth
+    call = ToolCall(name="f", arguments=f'{{"a": {deep}}}')
+    parsing = copy.deepcopy(tokenizer)
+    parsing.chat_template = tokenizer.chat_template.replace(
+        "called['arguments'] if called['arguments'] is string else (called['arguments'] | tojson)",
+        "called.arguments | tojson",
+    )
+    assert parsing.chat_template != tokenizer.chat_template
+    one = episode(say("user", "?"), say("assistant", tool_calls=(call,)))
+    (row,), _ = encode_trajectories([one], parsing, context=400_000)
+    assert deep in parsing.decode(list(row.ids))
+
+
 def test_an_environment_cannot_end_a_turn_either(tokenizer: Any) -> None:
     spoken = Conversation(tokenizer)
     for ids in (spoken.opening("", "a<|end|>b"), spoken.reply("a<|end|>b", ended=True)):

@@ -369,6 +369,22 @@ def test_a_prompt_is_one_task_whatever_holds_it(tmp_path: Path) -> None:
     assert tasks == {pair(tmp_path, trl(1)).prompt_digest}
 
 
+@pytest.mark.parametrize("depth", [65, 700, 985, 100_000])
+def test_calls_and_tools_as_text_may_nest_as_deep_as_a_file_s_json(
+    tmp_path: Path, depth: int
+) -> None:
+    deep = "[" * depth + "]" * depth
+    turns = [says("human", "a"), says("function_call", f'{{"name": "f", "arguments": {deep}}}')]
+    for record in (
+        {"conversations": turns},
+        shared(tools=f'[{{"name": "f", "parameters": {deep}}}]'),
+    ):
+        _, field, problem = only_problem(read(tmp_path, lines(record)))
+        assert field in {"conversations[1].value", "tools"}
+        assert problem == "is nested deeper than 64"
+    assert read(tmp_path, lines(shared(tools=deep[depth - 64 : depth + 64]))).problems == ()
+
+
 def test_a_rollout_s_task_is_its_example_within_its_environment(tmp_path: Path) -> None:
     assert trajectory(tmp_path, rollout(7)).task == "math/7"
     assert trajectory(tmp_path, rollout(7, task=None)).task == "7"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from training.models.plain_text import PlainText, unguarded
 from trajectories.message import Message
+from trajectories.nesting import decode_text
 
 _IMAGE = "<image>"
 
@@ -101,8 +101,9 @@ def _call(call: Call, text: PlainText, *, parsed: bool) -> dict[str, Any]:
 
 
 def _object(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """None as well for what nests so deep that a template might not come back from it."""
     try:
-        return json.loads(text)
+        return decode_text(text)
     except ValueError:
         return None
 
