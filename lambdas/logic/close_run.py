@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, RunStatus
+from contracts.errors import PermanentError
+from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, AttemptRecord, RunStatus
 from contracts.limits import CAUSE_MAX
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.plan_run import finish_marking
+from lambdas.observing import logger
 from lambdas.ports import ExecutionState
 
 
@@ -24,7 +26,9 @@ def ending(state: ExecutionState) -> tuple[RunStatus, str]:
 def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> None:
     """Close a run whose execution is over; repeating it changes nothing.
 
-    The order matters: the lease is freed before drops are looked for.
+    A job that cannot be stopped now, as where the cluster lets nobody in, does not keep the
+    pipeline: sweep knows of it and tries on. The order matters: the lease is freed before drops
+    are looked for.
     """
     record = plane.ledger.runs.get(run)
     if record is None:
@@ -38,9 +42,17 @@ def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> No
         record = plane.ledger.runs.get(run) or record
     for attempt in plane.ledger.attempts.of_run(run):
         if attempt.status not in ATTEMPT_ENDED:
-            plane.runner.stop(key_of(attempt), f"run {run} ended as {record.status}")
+            _stop(attempt, f"run {run} ended as {record.status}", plane)
             plane.ledger.attempts.end(attempt, "STOPPED", at=now, cause="the run ended")
     finish_marking(record, plane)
     failures = plane.ledger.pipelines.get(record.pipeline).consecutive_failures
     plane.ledger.runs.release(record, failures_before=failures)
     ensure_run(record.pipeline, plane)
+
+
+def _stop(attempt: AttemptRecord, reason: str, plane: ControlPlane) -> None:
+    key = key_of(attempt)
+    try:
+        plane.runner.stop(key, reason)
+    except PermanentError as error:
+        logger.error("a job was not stopped", job=key.job_name, trouble=str(error))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from fakes.clock import START, FakeClock
 
-from contracts.errors import ServiceUnavailable
+from contracts.errors import ClusterRefused, ServiceUnavailable
 from contracts.hardware import Hardware
 from contracts.job import JobSpec
 from lambdas.settings import Settings
@@ -203,12 +203,15 @@ class MemoryCluster:
     workloads_of: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     logs: dict[str, str] = field(default_factory=dict)
     is_down: bool = False
+    refuses: bool = False
     lingers: bool = False
     on_create: Callable[[], None] = lambda: None
 
     def _answer(self) -> None:
         if self.is_down:
             raise ServiceUnavailable("nobody answers")
+        if self.refuses:
+            raise ClusterRefused("rayjobs is forbidden; give this function's role an access entry")
 
     def create(self, rayjob: dict[str, Any]) -> bool:
         self._answer()

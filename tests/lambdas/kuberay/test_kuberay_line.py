@@ -315,3 +315,32 @@ def test_the_next_job_waits_while_nobody_knows_whether_the_one_before_is_gone(
     assert cluster.made == [job.job_name, again.job_name]
     assert list(cluster.rayjobs) == [again.job_name]
     assert [it.status for it in world.attempts(job.run)] == ["STOPPED", "SUBMITTED"]
+
+
+def test_a_run_that_a_cluster_refuses_ends_and_frees_its_pipeline(
+    world: World, cluster: MemoryCluster
+) -> None:
+    """Its job cannot be stopped either, which is for sweep to do once it is let in."""
+    run = world.start_run()
+    cluster.refuses = True
+    world.end_run(run)
+    (record,) = world.runs("tone")
+    assert record.status == "FAILED"
+    assert "access entry" in record.reason
+    assert world.sweep()["failed"] > 0
+    cluster.refuses = False
+    world.sweep()
+    assert world.sweep() == {"pipelines": 1, "jobs": 0, "failed": 0}
+
+
+def test_a_job_left_by_a_cluster_that_refused_is_stopped_when_it_lets_in_again(
+    world: World, cluster: MemoryCluster, job: AttemptKey
+) -> None:
+    cluster.refuses = True
+    world.graph.abort(job.run)
+    world.end_run(job.run)
+    assert world.runs("tone")[0].status == "CANCELLED"
+    assert list(cluster.rayjobs) == [job.job_name]
+    cluster.refuses = False
+    world.sweep()
+    assert cluster.rayjobs == {}
