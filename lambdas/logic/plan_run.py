@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from contracts import layout
 from contracts.decision import PlanAnswer
-from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen
+from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen, ServiceUnavailable
 from contracts.ledger import RunRecord
 from contracts.limits import DROPS_PER_RUN_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.model import digest
@@ -18,6 +19,8 @@ from lambdas.logic.plan_drops import DropsPlanner, folder_of
 from lambdas.logic.settle_set import settle_set
 
 PLAN_BYTES_MAX = 64 * STATUS_OBJECT_BYTES_MAX
+MARKING_S = 10.0
+"""How long the end of a run goes on marking: half of what `report` has for all of a batch."""
 
 
 def open_run(run: str, plane: ControlPlane) -> RunRecord:
@@ -94,16 +97,28 @@ def _mark_all(plan: Plan, record: RunRecord, plane: ControlPlane) -> None:
 
 
 def finish_marking(record: RunRecord, plane: ControlPlane) -> None:
-    """Mark what a run had planned when it was cut short: its drops stay with it."""
+    """Mark what a run had planned when it was cut short: its drops stay with it.
+
+    What is marked is not gone through again, so that every call comes further.
+
+    Raises:
+        ServiceUnavailable: there is more than one call has time for; the next goes on.
+    """
     if record.drops:
         return
     stored = plane.objects.get(layout.plan(record.run), limit=PLAN_BYTES_MAX)
     if stored is None:
         return
     plan = Plan.from_bytes(stored, where=layout.plan(record.run))
-    if plan.retry_of is None:
-        for drop in plan.drops:
-            mark_drop(drop, record.pipeline, record.run, plane)
+    if plan.retry_of is not None:
+        return
+    until = plane.clock.now() + timedelta(seconds=MARKING_S)
+    waiting = plane.ledger.drops.waiting(record.pipeline, limit=2 * DROPS_PER_RUN_MAX)
+    ids = {drop.id for drop in waiting}
+    for drop in [drop for drop in plan.drops if drop.objects or drop.id in ids]:
+        if plane.clock.now() > until:
+            raise ServiceUnavailable(f"the drops of run {record.run} are not all marked yet")
+        mark_drop(drop, record.pipeline, record.run, plane)
 
 
 def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:

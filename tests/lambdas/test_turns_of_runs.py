@@ -11,6 +11,7 @@ from contracts import layout
 from contracts.errors import RunNotOpen
 from contracts.names import AttemptKey
 from contracts.plan import Plan
+from lambdas.logic import plan_run
 from lambdas.logic.close_run import close_run
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.retry_run import retry_run
@@ -246,3 +247,29 @@ def test_a_retry_of_a_run_that_was_never_planned_takes_what_waits(world: World) 
     known = world.ledger.drops.get(plan.drops[0].id)
     assert known is not None
     assert known.run == retried
+
+
+def test_a_run_cut_short_while_its_drops_are_marked_is_closed_bit_by_bit(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of drops are more than one call has time for."""
+    versions = {name: world.upload(name) for name in (f"incoming/tone/{n}" for n in range(6))}
+    world.deliver_all()
+    run = world.runs("tone")[0].run
+    with monkeypatch.context() as patched:
+        patched.setattr(plan_run, "mark_drop", _cut_short)
+        with pytest.raises(RuntimeError):
+            plan_run.plan_run(run, world.plane)
+    monkeypatch.setattr(plan_run, "MARKING_S", 3e-6)
+    world.executions.end(run, "ABORTED")
+    turns = 0
+    while world.ledger.runs.lease("tone") and turns < len(versions):
+        world.sweep()
+        turns += 1
+    assert 1 < turns < len(versions)
+    drops = [world.drop(name, version) for name, version in versions.items()]
+    assert {drop.run for drop in drops if drop} == {run}
+
+
+def _cut_short(*_: object) -> bool:
+    raise RuntimeError("cut short")
