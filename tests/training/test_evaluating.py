@@ -9,6 +9,7 @@ from contracts.artifact import ArtifactRef
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.logprobs import Scores
 from training.phases.verdict import compare
+from training.statistics.overlaps import Comparison, independent_count
 
 NAMES = {
     *("start_accuracy", "start_low", "start_high", "end_accuracy", "end_low", "end_high"),
@@ -33,6 +34,40 @@ def test_a_tie_is_not_a_win_and_no_change_is_no_gain() -> None:
     assert figures["start_accuracy"] == figures["end_accuracy"] == pytest.approx(1 / 3)
     assert figures["gain"] == figures["margin"] == figures["implicit_accuracy"] == 0
     assert figures["gain_low"] < 0 < figures["gain_high"]
+
+
+@pytest.mark.parametrize(
+    ("edges", "once", "twice"),
+    [
+        ("ab cd ef", 3, 6),
+        ("ab ac ad", 1, 2),
+        ("ac ad bc bd", 2, 4),
+        ("ab bc", 1, 4 / 3),
+        ("ab bc cd de ef fg gh hi ij jk kl lm", 4, 8),
+    ],
+)
+def test_pairs_that_share_episodes_are_worth_as_many_as_share_none(
+    edges: str, once: float, twice: float
+) -> None:
+    group = [Comparison("t", better, worse) for better, worse in edges.split()]
+    assert independent_count(group) == pytest.approx(once)
+    other = [one._replace(group="u") for one in group]
+    assert independent_count([*group, *other]) == pytest.approx(twice)
+
+
+def test_fewer_independent_pairs_make_wider_intervals_of_the_same_figures() -> None:
+    draw = torch.Generator().manual_seed(0)
+    before, after = (
+        Scores(sums, sums)
+        for sums in (AnswerLogProbs(*torch.randn(2, 60, generator=draw)) for _ in range(2))
+    )
+    all_of_them, few = compare(before, after), compare(before, after, independent=12)
+    assert compare(before, after, independent=60) == all_of_them
+    for name in ("gain", "start_accuracy", "end_accuracy", "pairs"):
+        assert few[name] == pytest.approx(all_of_them[name])
+    for name in ("start", "end", "gain"):
+        assert few[f"{name}_low"] < all_of_them[f"{name}_low"]
+        assert few[f"{name}_high"] > all_of_them[f"{name}_high"]
 
 
 def test_the_margin_is_how_much_more_the_candidate_prefers_the_chosen_answers() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from training.assignment import Assignment
 from training.events import Advance, Done, Event, Materials
 from training.phases.verdict import compare
+from training.statistics.overlaps import Comparison, independent_count
 from training.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
         with watch.stage(f"scoring the {name}"):
             yield Advance(f"Scoring {len(pairs)} held-out pairs with the {name}")
             scores[name] = yield from _score(materials[name], pairs, pad, device)
-    metrics = compare(scores["parent"], scores["candidate"])
+    independent = counts["independent_pairs"]
+    metrics = compare(scores["parent"], scores["candidate"], independent=independent)
     yield Done(metrics=metrics | counts, seconds=watch.seconds)
 
 
@@ -44,12 +46,12 @@ def _held_out(
     from training.models.folders import load_tokenizer, pad_of
 
     tokenizer = load_tokenizer(materials["candidate"])
-    pairs, cut = encode_pairs(
-        read_pairs_of(materials["episodes"], HELD_OUT),
-        tokenizer,
-        context=assignment.plan.pipeline.model.context,
-    )
-    return pairs, cut_figures(cut), pad_of(tokenizer)
+    held_out = read_pairs_of(materials["episodes"], HELD_OUT)
+    context = assignment.plan.pipeline.model.context
+    pairs, cut = encode_pairs(held_out, tokenizer, context=context)
+    compared = [Comparison((one.task, one.prompt), one.chosen, one.rejected) for one in held_out]
+    counts = {"independent_pairs": independent_count(compared)} | cut_figures(cut)
+    return pairs, counts, pad_of(tokenizer)
 
 
 def _score(

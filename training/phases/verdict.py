@@ -11,31 +11,37 @@ if TYPE_CHECKING:
     from training.algorithms.logprobs import Scores
 
 
-def compare(parent: Scores, candidate: Scores) -> dict[str, float]:
+def compare(
+    parent: Scores, candidate: Scores, *, independent: float | None = None
+) -> dict[str, float]:
     """Accuracy before and after, the gain between them, and the margin, each with 95% bounds.
 
     A pair is won when the mean log-probability a token is higher for the chosen answer; a tie
     is not. The gain's interval is that of paired shares, as both are judged on the same pairs.
+    Pairs made of the same few episodes are not independent, and count for as many as are.
     The margin is the mean over pairs of Δ as in `algorithms.dpo`, in nats.
 
     Args:
         parent: of P held-out pairs.
         candidate: of the same pairs.
+        independent: how many independent ones the pairs are worth; all of them where not given.
     """
     before = (parent.means.chosen > parent.means.rejected).tolist()
     after = (candidate.means.chosen > candidate.means.rejected).tolist()
     gap = (candidate.sums.chosen - parent.sums.chosen) - (
         candidate.sums.rejected - parent.sums.rejected
     )
+    count = len(before) if independent is None else independent
+    scale = count / len(before)
     gain = paired_difference(
-        both=sum(b and a for b, a in zip(before, after, strict=True)),
-        first_only=sum(a and not b for b, a in zip(before, after, strict=True)),
-        second_only=sum(b and not a for b, a in zip(before, after, strict=True)),
-        neither=sum(not b and not a for b, a in zip(before, after, strict=True)),
+        both=scale * sum(b and a for b, a in zip(before, after, strict=True)),
+        first_only=scale * sum(a and not b for b, a in zip(before, after, strict=True)),
+        second_only=scale * sum(b and not a for b, a in zip(before, after, strict=True)),
+        neither=scale * sum(not b and not a for b, a in zip(before, after, strict=True)),
     )
     return {
-        **_named("start_accuracy", "start", wilson(sum(before), len(before))),
-        **_named("end_accuracy", "end", wilson(sum(after), len(after))),
+        **_named("start_accuracy", "start", wilson(scale * sum(before), count)),
+        **_named("end_accuracy", "end", wilson(scale * sum(after), count)),
         **_named("gain", "gain", gain),
         **_named("margin", "margin", bootstrap_mean(gap.tolist())),
         "pairs": float(len(before)),
