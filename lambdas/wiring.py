@@ -23,6 +23,10 @@ _CONFIG = Config(
     read_timeout=10,
     max_pool_connections=20,
 )
+_EKS_CONFIG = Config(
+    retries={"mode": "standard", "max_attempts": 2}, connect_timeout=3, read_timeout=4
+)
+"""Short, as the cluster is called after it: where there is no way to EKS, that is to be said."""
 
 
 def build(settings: Settings, session: Any = boto3) -> ControlPlane:  # noqa: ANN401
@@ -52,7 +56,7 @@ def _runner(
         from lambdas.adapters.kuberay.building import kuberay_runner
 
         signer = session if isinstance(session, boto3.Session) else boto3.Session()
-        eks = session.client("eks", config=_CONFIG)
+        eks = session.client("eks", config=_EKS_CONFIG)
         return kuberay_runner(settings, objects, eks, signer, clock)
     from lambdas.adapters.queue_runner import QueueRunner
 

@@ -139,7 +139,7 @@ class KubeApi:
         return self._read(response, f"{request.method} {request.target}")
 
     def _send(self, request: _Request) -> urllib3.BaseHTTPResponse:
-        endpoint = self._endpoint.get()
+        endpoint = self._where()
         headers = {"Authorization": f"Bearer {self._token.value()}", "Accept": request.accept}
         if request.body is not None:
             headers["Content-Type"] = "application/json"
@@ -152,6 +152,14 @@ class KubeApi:
             retries=False,
             redirect=False,
         )
+
+    def _where(self) -> Endpoint:
+        """The endpoint; an EKS that does not tell it is left in peace, too."""
+        try:
+            return self._endpoint.get()
+        except ServiceUnavailable:
+            self._patience.give_up()
+            raise
 
     def _connections(self, endpoint: Endpoint) -> urllib3.PoolManager:
         if self._pool is None or self._pool[0] != endpoint:

@@ -288,6 +288,20 @@ def test_only_the_clusters_authority_is_trusted_and_names_are_checked(authority:
     assert len(context.get_ca_certs()) == 1
 
 
+def test_an_eks_that_does_not_answer_is_asked_once_a_while(
+    authority: bytes, stub: StubApi, clock: FakeClock, stopwatch: Stopwatch
+) -> None:
+    """A turn of many jobs would otherwise wait for it with each of them."""
+    eks = Eks(EndpointConnectionError(endpoint_url="https://eks"), described(stub.url, authority))
+    made = Connected(eks, clock, stopwatch)
+    for _ in range(3):
+        with pytest.raises(ServiceUnavailable):
+            made.api.call("GET", "/x")
+    assert eks.calls == 1
+    stopwatch.seconds += REST_S
+    assert made.api.call("GET", "/x").status == 200
+
+
 @pytest.mark.parametrize(
     ("answer", "error", "says"),
     [
