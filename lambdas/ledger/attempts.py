@@ -144,6 +144,10 @@ class Attempts:
             for item in found
         ]
 
+    def stopped_at(self, last: AttemptKey) -> None:
+        """Sweep came no further in its turn: the next begins behind this job."""
+        Turns(self._table).stopped_at(JOBS, last.job_name)
+
     def forget_job(self, key: AttemptKey) -> None:
         """The job was seen to be gone."""
         self._table.write(self._table.delete({"pk": JOBS, "sk": key.job_name}))

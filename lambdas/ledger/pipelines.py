@@ -45,3 +45,7 @@ class Pipelines:
         """The next `count` pipelines after those of the last turn, round and round."""
         found = Turns(self._table).next(ledger.PIPELINES, count)
         return [PipelineRecord.model_validate(item) for item in found]
+
+    def stopped_at(self, last: PipelineRecord) -> None:
+        """Sweep came no further in its turn: the next begins behind this one."""
+        Turns(self._table).stopped_at(ledger.PIPELINES, last.name)

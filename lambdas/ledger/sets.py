@@ -75,6 +75,10 @@ class Sets:
         found = Turns(self._table).next(ledger.UNSEALED, count)
         return [Unsealed.model_validate(item) for item in found]
 
+    def stopped_at(self, last: Unsealed) -> None:
+        """Sweep came no further in its turn: the next begins behind this one."""
+        Turns(self._table).stopped_at(ledger.UNSEALED, _unsealed_key(last)["sk"])
+
     def unsealed_of(self, pipeline: str, *, limit: int) -> list[Unsealed]:
         """Folders of a pipeline in which files may wait for their seal."""
         found = self._table.query(ledger.UNSEALED, f"{pipeline}#", limit=limit)

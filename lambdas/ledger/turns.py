@@ -17,7 +17,7 @@ class Turns:
         The place is noted before the items are worked on: what breaks a turn does not keep the
         items behind it from theirs.
         """
-        cursor = {"pk": "SWEEP", "sk": pk}
+        cursor = _cursor(pk)
         after = (self._table.get(cursor) or {}).get("after")
         found = list(self._table.query(pk, "", limit=count, after=after or None))
         if len(found) < count and after:
@@ -28,3 +28,11 @@ class Turns:
         if reached != (after or ""):
             self._table.write(self._table.update(cursor, set_={"after": reached}))
         return found
+
+    def stopped_at(self, pk: str, sk: str) -> None:
+        """A turn came no further than to this item: the next begins behind it."""
+        self._table.write(self._table.update(_cursor(pk), set_={"after": sk}))
+
+
+def _cursor(pk: str) -> dict[str, str]:
+    return {"pk": "SWEEP", "sk": pk}

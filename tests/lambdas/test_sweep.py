@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from lambdas.adapters.queue_runner import QueueRunner
 from lambdas.ledger.table import Table
 from lambdas.ledger.turns import Turns
 from lambdas.logic import reconcile
+from lambdas.logic.reconcile import PIPELINES_S, TURN_S
 from lambdas.logic.reconcile_pipeline import STARTING_GRACE_S
 
 PATIENCE = pipeline("tone").patience
@@ -313,6 +315,27 @@ def test_bounded_turns_come_to_every_pipeline(
         world.executions.end(world.start_run(name), "ABORTED")
     assert [world.sweep()["pipelines"] for _ in range(3)] == [3, 3, 3]
     assert {world.runs(name)[0].status for name in names} == {"CANCELLED"}
+
+
+def test_slow_pipelines_leave_time_for_the_rest_and_each_has_its_turn(world: World) -> None:
+    """As where a cluster answers late: fewer than a turn's count, and more than its time."""
+    names = [f"p{number}" for number in range(8)]
+    for name in names:
+        world.register(pipeline(name))
+        world.start_run(name)
+    describe = world.executions.describe
+    seen: list[str] = []
+
+    def slow(run: str) -> Any:
+        world.clock.advance(PIPELINES_S / 2 - 1)
+        seen.append(world.executions.inputs[run])
+        return describe(run)
+
+    world.executions.describe = slow  # type: ignore[method-assign]
+    before = world.clock.now()
+    assert [world.sweep()["pipelines"] for _ in range(3)] == [3, 3, 3]
+    assert seen == [*names, "p0"]
+    assert world.clock.now() - before < 3 * timedelta(seconds=TURN_S)
 
 
 @given(

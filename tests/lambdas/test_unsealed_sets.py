@@ -13,7 +13,7 @@ from contracts import layout
 from contracts.ledger import Unsealed
 from contracts.rejection import Rejection
 from lambdas.ledger.sets import Sets
-from lambdas.logic import settle_set
+from lambdas.logic import reconcile, settle_set
 from lambdas.logic.reconcile_set import MISSING
 
 
@@ -130,6 +130,25 @@ def test_a_seal_that_waits_at_a_paused_pipeline_is_not_missed(world: World) -> N
     world.clock.advance(4000)
     world.sweep()
     assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is None
+
+
+def test_folders_that_a_turn_had_no_time_for_are_the_first_of_the_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        put(world, "a.jsonl", folder=f"day {number}")
+    world.deliver_all()
+    seen: list[str] = []
+
+    def slow(folder: Unsealed, *_: object) -> None:
+        seen.append(folder.folder)
+        world.clock.advance(reconcile.FOLDERS_S - 1)
+
+    monkeypatch.setattr(reconcile, "reconcile_set", slow)
+    for _ in range(3):
+        world.sweep()
+    assert len(seen) == 6
+    assert len(set(seen[:5])) == 5
 
 
 def test_sweep_looks_at_a_bounded_number_of_folders_a_turn(
