@@ -39,7 +39,8 @@ class Rhythm(NamedTuple):
     attempts: int
 
 
-UNTIL_IT_IS_GONE = Rhythm(interval_s=5, max_delay_s=20, attempts=60)
+UNTIL_IT_IS_GONE = Rhythm(interval_s=5, max_delay_s=60, attempts=60)
+"""Half an hour, jitter counted: a pod on a lost machine stays until the machine is replaced."""
 A_NEW_JOB = Rhythm(interval_s=5, max_delay_s=60, attempts=JOBS_MAX - 1)
 THE_SAME_CALL = Rhythm(interval_s=2, max_delay_s=30, attempts=6)
 

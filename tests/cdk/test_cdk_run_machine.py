@@ -172,7 +172,7 @@ def test_a_phase_waits_patiently_for_the_job_before(machine: Machine) -> None:
         first = machine["States"][name]["Retry"][0]
         assert first["ErrorEquals"] == ["PreviousJobStillRunning"]
         assert (first["IntervalSeconds"], first["BackoffRate"]) == (5, 1.5)
-        assert (first["MaxDelaySeconds"], first["MaxAttempts"]) == (20, 60)
+        assert (first["MaxDelaySeconds"], first["MaxAttempts"]) == (60, 60)
 
 
 def test_a_missed_heartbeat_is_matched_before_a_timeout(machine: Machine) -> None:
