@@ -49,7 +49,7 @@ def go_on_telling(key: AttemptKey, plane: ControlPlane) -> None:
         result = read_result(layout.result(key), plane)
     except ContractBroken:
         result = None
-    if attempt is None or result is None:
+    if attempt is None or result is None or result.nonce != attempt.nonce:
         plane.ledger.telling.end(key)
         return
     bad = with_problems(result)

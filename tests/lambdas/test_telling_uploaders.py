@@ -175,3 +175,16 @@ def test_a_result_of_a_stopped_attempt_is_told_of_and_changes_nothing_in_the_led
     assert world.deliver("reports", message) == []
     assert ledger_without_cursors(world) == before
     assert len(reports(world)) == 50
+
+
+def test_what_was_put_over_a_result_by_another_job_is_not_told_of(
+    world: World, job: AttemptKey
+) -> None:
+    message = put_result(world, job, 60)
+    assert world.deliver("reports", message) == []
+    body = world.objects.get(layout.result(job), limit=1 << 30) or b""
+    forged = PhaseResult.from_bytes(body, where="result").model_copy(update={"nonce": "x" * 32})
+    world.objects.put(layout.result(job), forged.to_bytes())
+    world.sweep()
+    assert len(reports(world)) == 50
+    assert not [pk for pk, _ in world.table.items if pk == "TELLING"]
