@@ -9,7 +9,6 @@ from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.plan_run import finish_marking
-from lambdas.observing import logger
 from lambdas.ports import ExecutionState
 
 
@@ -42,17 +41,17 @@ def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> No
         record = plane.ledger.runs.get(run) or record
     for attempt in plane.ledger.attempts.of_run(run):
         if attempt.status not in ATTEMPT_ENDED:
-            _stop(attempt, f"run {run} ended as {record.status}", plane)
-            plane.ledger.attempts.end(attempt, "STOPPED", at=now, cause="the run ended")
+            cause = _stop(attempt, f"run {run} ended as {record.status}", plane)
+            plane.ledger.attempts.end(attempt, "STOPPED", at=now, cause=cause)
     finish_marking(record, plane)
     failures = plane.ledger.pipelines.get(record.pipeline).consecutive_failures
     plane.ledger.runs.release(record, failures_before=failures)
     ensure_run(record.pipeline, plane)
 
 
-def _stop(attempt: AttemptRecord, reason: str, plane: ControlPlane) -> None:
-    key = key_of(attempt)
+def _stop(attempt: AttemptRecord, reason: str, plane: ControlPlane) -> str:
     try:
-        plane.runner.stop(key, reason)
+        plane.runner.stop(key_of(attempt), reason)
     except PermanentError as error:
-        logger.error("a job was not stopped", job=key.job_name, trouble=str(error))
+        return f"the run ended; its job could not be stopped then: {error}"[:CAUSE_MAX]
+    return "the run ended"

@@ -341,6 +341,7 @@ def test_a_job_left_by_a_cluster_that_refused_is_stopped_when_it_lets_in_again(
     world.end_run(job.run)
     assert world.runs("tone")[0].status == "CANCELLED"
     assert list(cluster.rayjobs) == [job.job_name]
+    assert "its job could not be stopped then" in attempt(world, job).cause
     cluster.refuses = False
     world.sweep()
     assert cluster.rayjobs == {}
