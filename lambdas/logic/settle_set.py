@@ -28,12 +28,15 @@ def settle_set(pipeline: str, folder: str, plane: ControlPlane) -> bool:
     settled now, or has, so that the version waits no more.
 
     Returns:
-        Whether all of that is settled.
+        Whether all of that is settled, as far as it can be seen: of a folder with too much in it
+        nothing is, until a seal is refused for that.
     """
     before = {one.id for one in waiting_in(pipeline, folder, plane)}
     there = newest_shards(pipeline, folder, plane) if before else []
-    if there is None or is_planning(pipeline, plane):
+    if is_planning(pipeline, plane):
         return False
+    if there is None:
+        return True
     newest = {drop_id(plane.objects.bucket, one.key, one.version_id) for one in there}
 
     def refuse(found: SetObject) -> None:

@@ -113,6 +113,22 @@ def test_a_seal_that_never_comes_is_told_once_and_may_still_come(world: World) -
     assert world.ledger.sets.unsealed_of("tone", limit=9) == []
 
 
+def test_of_a_folder_too_full_to_be_looked_through_its_uploader_is_told_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lambdas.logic.survey_set.VERSIONS_PER_SET_MAX", 3)
+    put(world, "a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl")
+    world.deliver_all()
+    world.clock.advance(3601)
+    for _ in range(3):
+        world.sweep()
+    place = layout.rejection("tone", "day/_SUCCESS", MISSING)
+    assert len(world.objects.versions[place]) == 1
+    refused = seal(world)
+    assert refused.status == "rejected"
+    assert "over 3 versions of files" in refused.reason
+
+
 def test_the_limit_counts_from_the_newest_file(world: World) -> None:
     for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
         put(world, name)
