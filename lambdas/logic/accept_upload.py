@@ -39,10 +39,13 @@ def accept_upload(created: ObjectCreated, plane: ControlPlane) -> Outcome:
             ensure_run(upload.pipeline, plane)
         return "known"
     rules = upload.refusal or _rules_of(upload.pipeline, plane)
+    if upload.kind == "shard" and upload.refusal is None:
+        # Only its seal makes a set a drop, so only the seal is refused where there is no
+        # pipeline: a file refused by itself could still be taken by a later seal.
+        known = DataRules() if isinstance(rules, Refusal) else rules
+        return accept_shard(created, upload, known, plane)
     if isinstance(rules, Refusal):
         return _refuse(created, upload, rules, plane)
-    if upload.kind == "shard":
-        return accept_shard(created, upload, rules, plane)
     return _accept_drop(created, upload, rules, plane)
 
 

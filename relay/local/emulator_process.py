@@ -20,6 +20,7 @@ from relay.local.readiness import wait_until_ready
 NAME = "emulator"
 _PATIENCE_S = 60.0
 _PORT_PATIENCE_S = 2.0
+_ENDING_S = 1.0
 
 
 def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None:
@@ -29,7 +30,7 @@ def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None
         PortTakenError: Something else listens on its port.
         NotReadyError: It does not answer.
     """
-    if not processes.alive(NAME):
+    if not processes.alive(NAME) or _is_ending(places, processes, port):
         # What an earlier one left behind when it was killed: functions at work, their code.
         processes.stop(NAME)
         _wait_for_port(places, port)
@@ -40,6 +41,16 @@ def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None
         command += ["--root", str(places.root), "--port", str(port)]
         processes.start(NAME, command, dict(os.environ), cwd=_checkout())
     wait_until_ready(places, processes, NAME, lambda: answers(places, port), _PATIENCE_S)
+
+
+def _is_ending(places: LocalPlaces, processes: Processes, port: int) -> bool:
+    """Whether the process that is there goes away, as one that was just killed does."""
+    give_up_at = time.monotonic() + _ENDING_S
+    while processes.alive(NAME) and time.monotonic() < give_up_at:
+        if answers(places, port):
+            return False
+        time.sleep(0.05)
+    return not processes.alive(NAME)
 
 
 def answers(places: LocalPlaces, port: int) -> bool:

@@ -202,14 +202,25 @@ def test_a_misleading_name_in_a_set_is_refused_alone(world: World) -> None:
     assert sets.report_on(world, key, bad) is not None
 
 
-def test_a_set_of_an_unknown_pipeline_is_refused_file_by_file(world: World) -> None:
-    keys = ["incoming/nobody/day/a.jsonl", "incoming/nobody/day/_SUCCESS"]
-    versions = [world.upload(key) for key in keys]
+def test_where_there_is_no_pipeline_the_seal_is_refused_and_its_files_wait_for_another(
+    world: World,
+) -> None:
+    folder = "incoming/later/day/"
+    version = world.upload(f"{folder}a.jsonl")
+    refused = world.upload(f"{folder}_SUCCESS")
     world.deliver_all()
-    for key, version in zip(keys, versions, strict=True):
-        drop = world.drop(key, version)
-        assert drop is not None
-        assert "no pipeline" in drop.reason
+    drop, waiting = (
+        world.drop(f"{folder}_SUCCESS", refused),
+        world.drop(f"{folder}a.jsonl", version),
+    )
+    assert drop is not None
+    assert "no pipeline" in drop.reason
+    assert waiting is None
+    world.register(pipeline("later"))
+    world.upload(f"{folder}_SUCCESS")
+    world.deliver_all()
+    plan = plan_of(world, world.runs("later")[-1].run)
+    assert objects(plan.drops[0]) == [("a.jsonl", version)]
 
 
 def test_a_retry_takes_the_same_versions_of_a_set(world: World) -> None:

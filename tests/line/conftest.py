@@ -182,6 +182,7 @@ class WholeLine(Line):
         assert victims, f"no process has {parts}"
         for victim in victims:
             victim.kill()
+        psutil.wait_procs(victims, timeout=10)
 
     def bring_up(self) -> None:
         stack.up(self.places, settings_for(self.places, "Relay"))

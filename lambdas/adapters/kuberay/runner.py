@@ -12,7 +12,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from contracts import layout
-from contracts.errors import JobConflict, PermanentError, RelayError, ServiceUnavailable
+from contracts.errors import (
+    ClusterRefused,
+    JobConflict,
+    PermanentError,
+    RelayError,
+    ServiceUnavailable,
+)
 from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.limits import CAUSE_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.names import AttemptKey
@@ -82,6 +88,9 @@ class KubeRayRunner:
                 return seen._replace(reason=self._why(found, seen))
         except ServiceUnavailable as error:
             return Look("unknown", f"the cluster's API does not answer: {error}")
+        except ClusterRefused as error:
+            # Sweep's listing still fails aloud; a job that waits or runs is not to die of it.
+            return Look("unknown", f"the cluster does not let us look: {error}")
         return seen
 
     def stop(self, key: AttemptKey, reason: str) -> None:
