@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from conftest import Line
+from deployed import Line
 from test_roles import resource
 
 from relay.doctor.control_plane_round import ControlPlaneRound

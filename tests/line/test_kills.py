@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import WholeLine, until
+from deployed import WholeLine, until
 
 from contracts import layout
 from contracts.ledger import AttemptRecord, RunRecord

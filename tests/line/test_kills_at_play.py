@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import WholeLine, until
+from deployed import WholeLine, until
 
 from contracts import layout
 from contracts.names import Phase, attempt_key

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
-from conftest import Line, _Session, app_for, until
+from deployed import Line, Session, app_for, until
 from emulated_cluster import ask_account, let_functions_in, put_into_account
 from fakes.kube_api import kuberay_stories as stories
 from fakes.kube_api.cluster import CRDS, FakeCluster
@@ -112,7 +112,7 @@ def deployed(
     put_into_account(cluster, places)
     try:
         up = stack.up(places, stack.Settings(app=app_for(places, **CONTEXT), ray_cpus=None))
-        outputs, session = dict(up.outputs), _Session(dict(up.environment))
+        outputs, session = dict(up.outputs), Session(dict(up.environment))
         let_functions_in(cluster, places, "RelayCluster", outputs, session.client("eks"))
         ask_account(cluster, places)
         jobs = JobsInPods(session, outputs["Bucket"])

@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 from botocore.exceptions import ClientError
-from conftest import Line, until
+from deployed import Line, until
 
 from contracts import layout
 from contracts.names import drop_id

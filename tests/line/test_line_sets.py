@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from conftest import PAIR, Line, until
+from deployed import PAIR, Line, until
 
 from contracts import layout
 from contracts.ledger import DropRecord, SetObject

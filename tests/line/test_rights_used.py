@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Line, until
+from deployed import Line, until
 from test_roles import resource
 
 from contracts import layout

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from conftest import Line, until
+from deployed import Line, until
 
 pytestmark = [pytest.mark.line, pytest.mark.emulator]
 
