@@ -13,6 +13,7 @@ setup: .venv/.installed  ## Install everything into .venv from pinned requiremen
 
 .venv/.installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Relay needs Python 3.11 or newer; set PYTHON=python3.11")'
+	@echo "Installing into .venv: about two minutes, 3 GB"
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .

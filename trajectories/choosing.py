@@ -43,12 +43,10 @@ def choose_of_counts(
     if not any(pairs) and not any(labels):
         return Choice("nothing", "nothing that was dropped can be learnt from")
     if rules.learn_from == "pairs":
-        return Choice(
-            "pairs" if any(pairs) else "nothing", f"{_of(pairs)}, as data.learn_from says"
-        )
+        return Choice("pairs" if any(pairs) else "nothing", f"{_of(pairs)}, as the pipeline says")
     if rules.learn_from == "labels":
         kind: Kind = "labels" if any(labels) else "nothing"
-        return Choice(kind, f"{_labels(labels, rules)}, as data.learn_from says")
+        return Choice(kind, f"{_labels(labels, rules)}, as the pipeline says")
     if min(pairs) >= MIN_PAIRS or not any(labels):
         return Choice("pairs", f"{_of(pairs)} are learnt from")
     few = _few(sum(pairs), episodes)

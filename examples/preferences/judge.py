@@ -19,6 +19,8 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+SIDES = ("prompt", "chosen", "rejected")
+
 
 def is_held_out(prompt: list[dict[str, str]], share: float) -> bool:
     """The split that training used: by the digest of the prompt's canonical JSON."""
@@ -52,10 +54,15 @@ def log_probability(
 
 def judge(folder: Path, pairs: Path, share: float) -> dict[str, float]:
     """Accuracy over the held-out pairs of a file."""
+    if not (folder / "config.json").is_file():
+        raise SystemExit(f"{folder} holds no policy; `relay policies NAME --download 1 {folder}`")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder).eval()
     with pairs.open(encoding="utf-8") as lines:
-        held_out = [pair for pair in map(json.loads, lines) if is_held_out(pair["prompt"], share)]
+        found = list(map(json.loads, lines))
+    if not all(isinstance(pair[side], list) for pair in found for side in SIDES):
+        raise SystemExit(f"{pairs} has text where this judge reads lists of messages")
+    held_out = [pair for pair in found if is_held_out(pair["prompt"], share)]
     if not held_out:
         raise SystemExit(f"{pairs} has no held-out pair at a share of {share:g}")
     right = sum(

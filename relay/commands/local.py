@@ -61,6 +61,9 @@ def down(at: Invocation) -> None:
         give({"folder": str(places.root), "outcome": "down"})
     else:
         draw("The local stack is down; `relay local up` brings it back with its data.")
+        talk(
+            "a run that was open ends as failed then; `relay retry RUN` goes on from its last step"
+        )
 
 
 def status(at: Invocation) -> None:

@@ -85,7 +85,7 @@ def test_the_pipeline_chooses_against_the_numbers(tmp_path: Path, wanted: Any, k
     few = made_of(tmp_path, *map(trl, range(5)), learn_from=wanted)
     many = made_of(tmp_path, *map(trl, range(90)), learn_from=wanted)
     assert (few.kind, many.kind) == (kind, kind)
-    assert "as data.learn_from says" in few.why
+    assert "as the pipeline says" in few.why
 
 
 def test_pairs_that_are_wanted_and_are_none_leave_nothing(tmp_path: Path) -> None:
