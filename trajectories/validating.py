@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from contracts.errors import DataUnusable
 from contracts.pipeline import DataRules, FolderModel, TinyModel
 from contracts.result import Problem
 from trajectories.estimating import Estimate
@@ -23,6 +24,9 @@ JUDGED_BYTES_MAX = 192 * 1024**2
 """Of memory for the records of which is said what can be learnt; the rest is read and counted."""
 
 
+Enough = Callable[[Learnable], object]
+
+
 class Read(NamedTuple):
     """A file that was read to its end, and its first usable records."""
 
@@ -38,6 +42,7 @@ def validate(
     rules: DataRules,
     plays: bool | None = None,
     model: TinyModel | FolderModel | None = None,
+    enough: Enough | None = None,
 ) -> Verdict:
     """Read a file in full and judge it, in bounded memory.
 
@@ -48,6 +53,7 @@ def validate(
         plays: whether the pipeline has an environment; None where there is no pipeline, when
             what either kind could learn counts.
         model: the pipeline's, whose context may cut records.
+        enough: raises `DataUnusable` when the pipeline's rounds lack something to learn from.
 
     Raises:
         OSError: the file cannot be read.
@@ -56,7 +62,7 @@ def validate(
     if size > rules.max_object_bytes:
         return _too_large(name, size, rules)
     read = read_to_end(Reader(path, name=name, format=rules.format), model)
-    return judge(read, rules, plays=plays)
+    return judge(read, rules, plays=plays, enough=enough)
 
 
 def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) -> Read:
@@ -78,7 +84,9 @@ def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) ->
     return Read(reader, estimate, first)
 
 
-def judge(read: Read, rules: DataRules, *, plays: bool | None) -> Verdict:
+def judge(
+    read: Read, rules: DataRules, *, plays: bool | None, enough: Enough | None = None
+) -> Verdict:
     """Judge what a file held: a file is refused whole when too much or all of it is bad."""
     reader = read.reader
     made = learnable(
@@ -91,6 +99,8 @@ def judge(read: Read, rules: DataRules, *, plays: bool | None) -> Verdict:
         learnt = (one for one in read.first if isinstance(one, Trajectory) and is_learnable(one))
         made = made._replace(demonstrations=tuple(one for one in learnt if one.reward is not None))
     reason, remedy = _refusal(reader, rules) or _lesson(read, made, rules)
+    if enough is not None and not remedy:
+        reason, remedy = _lacking(made, enough) or (reason, remedy)
     labels = (*made.labelled_training, *made.labelled_held_out)
     good = sum(one.good for one in labels)
     return Verdict(
@@ -125,6 +135,14 @@ def _refusal(reader: Reader, rules: DataRules) -> tuple[str, str] | None:
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",
             "mend the records listed, or raise data.max_bad_share",
         )
+    return None
+
+
+def _lacking(made: Learnable, enough: Enough) -> tuple[str, str] | None:
+    try:
+        enough(made)
+    except DataUnusable as error:
+        return f"alone it is not enough: {error}", "or drop it together with what it lacks"
     return None
 
 

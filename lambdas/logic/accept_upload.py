@@ -99,7 +99,7 @@ def _look_at(created: ObjectCreated, rules: DataRules, plane: ControlPlane) -> R
         )
     if head is None:
         return Refusal("this version was deleted before it was read", "upload the file again")
-    return sniff(head, complete=created.size <= SNIFF_BYTES)
+    return sniff(head)
 
 
 def _record(created: ObjectCreated, upload: UploadKey, plane: ControlPlane) -> DropRecord:

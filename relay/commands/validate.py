@@ -46,12 +46,16 @@ def validate(
     {files: [{file, format, evidence, records, usable, rejected, problem_count}]}.
     """
     from contracts.pipeline import DataRules
+    from training.phases.enough import require_enough
 
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise typer.BadParameter(f"{file} is neither a file nor a folder", param_hint="FILE")
     recipe = _recipe(at, pipeline)
     verdict = _judge(file)(
         rules=recipe.learning_rules if recipe else DataRules(),
         plays=recipe.environment is not None if recipe else None,
         model=recipe.model if recipe else None,
+        enough=partial(require_enough, pipeline=recipe) if recipe else None,
     )
     if at.json:
         give(verdict.model_dump(mode="json"))

@@ -17,7 +17,7 @@ from relay.console.errors import ToolError
 from trajectories.pair import Pair
 from trajectories.reading import Reader
 from trajectories.trajectory import Trajectory
-from trajectories.validating import judge, read_to_end
+from trajectories.validating import Enough, judge, read_to_end
 from trajectories.verdict import Verdict
 
 _ANY = "any"
@@ -101,6 +101,7 @@ def validate_folder(
     rules: DataRules,
     plays: bool | None = None,
     model: TinyModel | FolderModel | None = None,
+    enough: Enough | None = None,
 ) -> SetVerdict:
     """Judge a folder's files as a set; the arguments are those of `trajectories.validating`.
 
@@ -119,7 +120,7 @@ def validate_folder(
     if refusal is not None:
         raise ToolError(f"{folder}: {refusal.reason}; {refusal.remedy}")
     reader = SetReader(folder, [found[key] for key in keys], rules)
-    verdict = judge(read_to_end(reader, model), rules, plays=plays)
+    verdict = judge(read_to_end(reader, model), rules, plays=plays, enough=enough)
     return SetVerdict(**dict(verdict), files=tuple(reader.reads))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import pytest
 from control_planes import Relay
 
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
@@ -84,3 +86,20 @@ def test_what_would_be_learnt_is_drawn(relay: Relay) -> None:
     assert "0 good and 40 bad" in drawn
     assert "about" in drawn
     assert "tokens" in drawn
+
+
+@pytest.mark.parametrize("algorithm", ["kto", "sft"])
+def test_what_a_round_would_lack_is_told_before_it_is_dropped(relay: Relay, algorithm: str) -> None:
+    chats("bad.jsonl", 60, label=False)
+    Path("pipeline.yaml").write_text(PIPELINE.replace("auto", algorithm))
+    ended = relay("validate", "bad.jsonl", "--pipeline", "pipeline.yaml", "-o", "json")
+    assert (ended.code, ended.json["ok"]) == (1, False)
+    assert f"a round learns by {algorithm}" in ended.json["reason"]
+    assert "good" in ended.json["reason"]
+
+
+def test_what_is_no_file_is_said_at_once(relay: Relay) -> None:
+    os.mkfifo("pipe")
+    ended = relay("validate", "pipe")
+    assert ended.code == 2
+    assert "neither a file nor a folder" in ended.err
