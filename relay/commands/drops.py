@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from relay.commands.invocation import Invocation
 from relay.commands.voice import give, table, talk
+
+if TYPE_CHECKING:
+    from contracts.rejection import Rejection
 
 
 def drops(
@@ -49,5 +52,17 @@ def drops(
         lines = [(one.reason, one.remedy, ago(one.arrived_at, now())) for one in open_]
         table([("without a seal", "folds"), ("what to do", "folds"), ("newest file", "")], lines)
     if refused:
-        said = [(one.key, one.refused_by, one.reason, ago(one.at, now())) for one in refused]
-        table([("refused", "folds"), ("by", ""), ("reason", "folds"), ("when", "")], said)
+        said = [(one.key, one.refused_by, *_first(one), ago(one.at, now())) for one in refused]
+        heads = [("refused", "folds"), ("by", ""), ("reason", "folds"), ("what to do", "folds")]
+        table([*heads, ("when", "")], said)
+        if any(one.problem_count > 1 for one in refused):
+            talk("`-o json` has every problem, with its line")
+
+
+def _first(report: Rejection) -> tuple[str, str]:
+    """Why, and what to do: of the first record that was bad, where a file was read."""
+    if not report.problems:
+        return report.reason, report.remedy
+    first = next((one for one in report.problems if one.line), report.problems[-1])
+    where = f"line {first.line}, {first.field}: " if first.line else ""
+    return f"{report.reason}; {where}{first.problem}", first.remedy
