@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from contracts.steps import Dpo
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.dpo import AnswerLogProbs, dpo_losses, preference_gap
+from training.algorithms.learner import Learner
 from training.algorithms.logprobs import answer_sums, token_logprobs
-from training.algorithms.party import ALONE, Party
 from training.algorithms.schedule import learning_rate
 from training.episodes.batching import Batch, groups_by_length, make_batch
 from training.episodes.encoding import EncodedPair
-from training.models.protocols import CausalModel
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.optim import Optimizer
 
 
 @dataclass(frozen=True)
@@ -41,25 +39,8 @@ class _Part(NamedTuple):
     gap: Tensor
 
 
-@dataclass
-class DpoLearner:
-    """A policy, the optimiser that moves it, and how.
-
-    Attributes:
-        model: a causal language model with dropout off.
-        optimizer: over the model's parameters.
-        recipe: the hyperparameters.
-        pad: id of the padding.
-        device: where the model is.
-        party: those who learn together.
-    """
-
-    model: CausalModel
-    optimizer: Optimizer
-    recipe: Dpo
-    pad: int
-    device: str = "cpu"
-    party: Party = ALONE
+class DpoLearner(Learner[Dpo]):
+    """Learns from batches of pairs."""
 
     def step(self, number: int, pairs: Sequence[EncodedPair], reference: AnswerLogProbs) -> Figures:
         """Learn from one batch.

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from contracts.steps import Kto
 from training.algorithms.descent import LOSS_MAX, begin_step, end_step
 from training.algorithms.kto import kl_baseline, kto_losses
+from training.algorithms.learner import Learner
 from training.algorithms.logprobs import row_sums, score_rows, token_logprobs
-from training.algorithms.party import ALONE, Party
 from training.algorithms.schedule import learning_rate
 from training.episodes.batching import groups_by_length, make_rows
 from training.episodes.encoding import Row
-from training.models.protocols import CausalModel
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torch.optim import Optimizer
 
 
 class Examples(NamedTuple):
@@ -66,25 +64,8 @@ class Figures:
     bad_ratio: float
 
 
-@dataclass
-class KtoLearner:
-    """A policy, the optimiser that moves it, and how.
-
-    Attributes:
-        model: a causal language model with dropout off.
-        optimizer: over the model's parameters.
-        recipe: the hyperparameters.
-        pad: id of the padding.
-        device: where the model is.
-        party: those who learn together.
-    """
-
-    model: CausalModel
-    optimizer: Optimizer
-    recipe: Kto
-    pad: int
-    device: str = "cpu"
-    party: Party = ALONE
+class KtoLearner(Learner[Kto]):
+    """Learns from batches of good and bad answers."""
 
     def step(self, number: int, batch: Examples) -> Figures:
         """Learn from one batch.

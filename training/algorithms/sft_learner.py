@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contracts.steps import Sft
 from training.algorithms.descent import begin_step, end_step
+from training.algorithms.learner import Learner
 from training.algorithms.logprobs import token_logprobs
-from training.algorithms.party import ALONE, Party
 from training.algorithms.schedule import learning_rate
 from training.algorithms.sft import share_of_loss
 from training.episodes.batching import groups_by_length, make_rows
 from training.episodes.encoding import Row
-from training.models.protocols import CausalModel
 
 if TYPE_CHECKING:
-    from torch.optim import Optimizer
+    pass
 
 
-@dataclass
-class SftLearner:
-    """A policy, the optimiser that moves it, and how.
-
-    Attributes:
-        model: a causal language model with dropout off.
-        optimizer: over the model's parameters.
-        recipe: the hyperparameters.
-        pad: id of the padding.
-        device: where the model is.
-        party: those who learn together.
-    """
-
-    model: CausalModel
-    optimizer: Optimizer
-    recipe: Sft
-    pad: int
-    device: str = "cpu"
-    party: Party = ALONE
+class SftLearner(Learner[Sft]):
+    """Learns from batches of rows."""
 
     def step(self, number: int, rows: Sequence[Row]) -> float:
         """Learn from one batch.
