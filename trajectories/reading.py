@@ -106,6 +106,11 @@ class Reader:
         if not self.records and not self.problem_count:
             self._file_problem("holds no record", SUPPORTED)
 
+    @property
+    def bad_share(self) -> float:
+        """Share of the records that were rejected; 0 where there are none."""
+        return self.rejected / self.records if self.records else 0.0
+
     def report(self, *, drop: str, key: str, version_id: str) -> ObjectReport:
         """What was found, as a job reports it for one object of the bucket."""
         return ObjectReport(

@@ -129,7 +129,7 @@ def judge(
 def _refusal(reader: Reader, rules: DataRules) -> tuple[str, str] | None:
     if not reader.usable:
         return _nothing_usable(reader)
-    if reader.rejected / reader.records > rules.max_bad_share:
+    if reader.bad_share > rules.max_bad_share:
         return (
             f"{reader.rejected} of {reader.records} records are bad, "
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",

@@ -71,7 +71,7 @@ class SetReader(Reader):
             name = path.relative_to(self._folder).as_posix()
             reader = Reader(path, name=name, format=self._rules.format)
             records = list(reader)
-            if reader.rejected > self._rules.max_bad_share * reader.records:
+            if reader.bad_share > self._rules.max_bad_share:
                 records = []
             self._note(name, reader, len(records))
             yield from records
@@ -92,7 +92,8 @@ class SetReader(Reader):
         self._shown += [_of_file(name, one) for one in reader.problems]
         forms = {one.format for one in self.reads if one.format}
         self.format = forms.pop() if len(forms) == 1 else ""
-        self.evidence = f"{len(self.reads)} files; the first: {self.reads[0].evidence}"
+        told = next((one for one in self.reads if one.format), self.reads[0])
+        self.evidence = f"{len(self.reads)} files; {told.file}: {told.evidence}"
 
 
 def validate_folder(

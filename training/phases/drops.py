@@ -119,9 +119,8 @@ def read_object(
         if not len(records) % SAID_EVERY:
             yield reader.records
     report = reader.report(drop=one.drop, key=one.key, version_id=one.version_id)
-    share = report.rejected / report.records if report.records else 0.0
-    if share > rules.max_bad_share:
-        changes = _refused_whole(report, share, rules)
+    if reader.bad_share > rules.max_bad_share:
+        changes = _refused_whole(report, reader.bad_share, rules)
         return ObjectRead([], _showing(report.model_copy(update=changes), shown))
     return ObjectRead(records, _showing(report, shown))
 
