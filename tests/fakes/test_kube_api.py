@@ -2,96 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fakes.kube_api import schema_rules
 from fakes.kube_api.access import Rule
 from fakes.kube_api.cluster import CRDS, FakeCluster
-from fakes.kube_api.kuberay_stories import Story, head_lost, healthy, submission_failed
 from fakes.kube_api.signing import KEY, SECRET, encode, sign
 from fakes.kube_api.token_check import TokenCheck, TokenRefused
-from fakes.kube_api.work import Idle
+from fakes.plain_client import (
+    Body,
+    Client,
+    client,
+    cluster,
+    rayjob,
+    with_container,
+)
 
 pytestmark = pytest.mark.skipif(not CRDS.exists(), reason="the CRDs are not here")
-
-CONTAINER = {"name": "head", "image": "ray:1"}
-HEAD = {"rayStartParams": {}, "template": {"spec": {"containers": [CONTAINER]}}}
+__all__ = ["client", "cluster"]
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
-Body = dict[str, Any]
-
-
-@dataclass
-class Client:
-    """The plainest client there is."""
-
-    cluster: FakeCluster
-    token: str
-
-    def call(
-        self, method: str, path: str, body: object = None, **headers: str
-    ) -> tuple[int, dict[str, Any]]:
-        data = None if body is None else json.dumps(body).encode()
-        told = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        told |= {name.replace("_", "-"): value for name, value in headers.items()}
-        address = f"{self.cluster.endpoint}{path}"
-        request = urllib.request.Request(address, data, told, method=method)
-        trust = ssl.create_default_context(cadata=self.cluster.ca.decode())
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
-        )
-        try:
-            with opener.open(request, timeout=10) as answer:
-                return answer.status, json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read())
-
-    def at(self, plural: str, name: str = "") -> str:
-        kind = self.cluster.store.kinds.of(plural)
-        prefix = f"/apis/{kind.api_version()}" if kind.group else "/api/v1"
-        path = f"{prefix}/namespaces/{self.cluster.namespace}/{plural}"
-        return f"{path}/{name}" if name else path
-
-    def make(self, name: str = "job", **spec: Any) -> tuple[int, dict[str, Any]]:
-        return self.call("POST", self.at("rayjobs"), rayjob(name, **spec))
-
-
-def rayjob(name: str = "job", **spec: Any) -> dict[str, Any]:
-    plain = {"entrypoint": "python -m training", "rayClusterSpec": {"headGroupSpec": HEAD}}
-    return {
-        "apiVersion": "ray.io/v1",
-        "kind": "RayJob",
-        "metadata": {"name": name, "labels": {"a": "b"}},
-        "spec": {**plain, **spec},
-    }
-
-
-def with_container(**fields: Any) -> dict[str, Any]:
-    template = {"spec": {"containers": [{**CONTAINER, **fields}]}}
-    return {"rayClusterSpec": {"headGroupSpec": {"rayStartParams": {}, "template": template}}}
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
-    with FakeCluster(tmp_path) as made:
-        made.grant(KEY, secret=SECRET)
-        made.furnish()
-        yield made
-
-
-@pytest.fixture
-def client(cluster: FakeCluster) -> Client:
-    return Client(cluster, sign(cluster.name))
 
 
 # Tokens
@@ -353,93 +288,3 @@ def test_a_list_with_an_outage_answers_what_it_was_told(client: Client):
         client.call("GET", "/version")
     client.cluster.server.up()
     assert client.call("GET", "/version")[0] == 200
-
-
-# Lives
-
-
-def lived(client: Client, story: Story = healthy, seconds: float = 1, **spec: Any) -> Body:
-    """The RayJob's status after an hour."""
-    cluster = client.cluster
-    cluster.kuberay.story_of = lambda _job: story
-    cluster.kuberay.work_of = lambda _job: Idle(cluster.clock, seconds)
-    assert client.make(**spec)[0] == 201
-    for _ in range(12):
-        cluster.step(2)
-        cluster.clock.advance(300)
-    cluster.step()
-    job = cluster.job("job")
-    assert job is not None
-    found: Body = job["status"]
-    return found
-
-
-def test_a_healthy_life_ends_complete_and_its_cluster_goes_after_its_time(client: Client):
-    status = lived(client, shutdownAfterJobFinishes=True, ttlSecondsAfterFinished=600)
-    assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("SUCCEEDED", "Complete")
-    assert (status["succeeded"], "reason" in status) == (1, False)
-    assert client.call("GET", client.at("rayclusters"))[1]["items"] == []
-
-
-def test_retries_are_new_clusters_until_they_are_used_up(client: Client):
-    status = lived(client, submission_failed, backoffLimit=2)
-    assert (status["failed"], status["jobDeploymentStatus"]) == (3, "Failed")
-    created = [
-        event["message"]
-        for event in client.call("GET", client.at("events"))[1]["items"]
-        if event["reason"] == "CreatedRayCluster"
-    ]
-    assert len(set(created)) == 3
-
-
-@pytest.mark.parametrize(
-    ("story", "seconds"), [(healthy, 9_999), (head_lost(noticed_after_s=None), 1)]
-)
-def test_the_deadline_ends_a_life_and_is_never_retried(
-    client: Client, story: Story, seconds: float
-):
-    status = lived(client, story, seconds, activeDeadlineSeconds=900, backoffLimit=3)
-    assert (status["jobDeploymentStatus"], status["reason"]) == ("Failed", "DeadlineExceeded")
-    assert status["jobStatus"] == "RUNNING"
-
-
-def test_a_lost_head_is_noticed_after_five_minutes(client: Client):
-    status = lived(client, head_lost())
-    assert status["reason"] == "JobStatusCheckTimeoutExceeded"
-    assert (status["jobStatus"], status["jobDeploymentStatus"]) == ("RUNNING", "Failed")
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {"ttlSecondsAfterFinished": 5},
-        {"backoffLimit": -1},
-        {"clusterSelector": {"ray.io/cluster": "shared"}, "backoffLimit": 1},
-        {"suspend": True},
-        {"activeDeadlineSeconds": 0},
-    ],
-)
-def test_what_kuberay_refuses_stays_so(client: Client, spec: Body):
-    status = lived(client, **spec)
-    assert status["jobDeploymentStatus"] == "ValidationFailed"
-
-
-def test_a_queue_that_is_not_there_admits_nothing(client: Client):
-    item = rayjob(shutdownAfterJobFinishes=True)
-    item["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "nowhere"
-    _, made = client.call("POST", client.at("rayjobs"), item)
-    assert made["spec"]["suspend"] is True
-    client.cluster.step(3)
-    (workload,) = client.call("GET", client.at("workloads"))[1]["items"]
-    (condition,) = workload["status"]["conditions"]
-    assert (condition["status"], condition["reason"]) == ("False", "Inadmissible")
-    job = client.cluster.job("job")
-    assert job is not None
-    assert job["status"]["jobDeploymentStatus"] == "Suspended"
-
-
-def test_kueue_takes_no_job_that_keeps_its_cluster(client: Client):
-    item = rayjob()
-    item["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "relay-queue"
-    code, status = client.call("POST", client.at("rayjobs"), item)
-    assert (code, "should delete the cluster" in status["message"]) == (422, True)

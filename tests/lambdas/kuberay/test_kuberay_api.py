@@ -6,25 +6,23 @@ import base64
 import ssl
 import threading
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import boto3
 import pytest
 import urllib3
 from botocore.exceptions import ClientError, EndpointConnectionError
 from fakes.clock import FakeClock
 from fakes.kube_api.tls import make_tls
 from kuberay.conftest import Stopwatch, StubApi, Told
+from kuberay.signed import token
 
 from contracts.errors import ClusterRefused, JobInvalid, ServiceUnavailable
 from lambdas.adapters.kuberay import api as api_module
 from lambdas.adapters.kuberay.api import KubeApi
 from lambdas.adapters.kuberay.cluster import Cluster
 from lambdas.adapters.kuberay.endpoint import ClusterEndpoint
-from lambdas.adapters.kuberay.token import MAX_AGE, ClusterToken
 from lambdas.adapters.kuberay.trying import BUDGET_S, REST_S, TRIES, Patience
 
 
@@ -59,19 +57,6 @@ def refusal(code: str, status: int) -> ClientError:
         "ResponseMetadata": {"HTTPStatusCode": status},
     }
     return ClientError(told, "DescribeCluster")  # type: ignore[arg-type]
-
-
-def session() -> boto3.Session:
-    return boto3.Session(
-        aws_access_key_id="AKID",
-        aws_secret_access_key="s",
-        aws_session_token="session",
-        region_name="eu-west-1",
-    )
-
-
-def token(clock: FakeClock, region: str = "eu-west-1") -> ClusterToken:
-    return ClusterToken(session(), region, "team", clock.now)
 
 
 class Connected:
@@ -318,53 +303,6 @@ def test_a_cluster_that_cannot_be_found_is_typed(
 ) -> None:
     with pytest.raises(error, match=says):
         ClusterEndpoint(Eks(answer), "team").get()  # type: ignore[arg-type]
-
-
-def link_in(value: str) -> str:
-    assert value.startswith("k8s-aws-v1.")
-    assert "=" not in value
-    rest = value.removeprefix("k8s-aws-v1.")
-    return base64.urlsafe_b64decode(rest + "=" * (-len(rest) % 4)).decode()
-
-
-@pytest.mark.parametrize(
-    ("region", "host"),
-    [
-        ("eu-west-1", "sts.eu-west-1.amazonaws.com"),
-        ("us-east-1", "sts.us-east-1.amazonaws.com"),
-        ("us-gov-west-1", "sts.us-gov-west-1.amazonaws.com"),
-        ("cn-north-1", "sts.cn-north-1.amazonaws.com.cn"),
-    ],
-)
-def test_a_token_is_a_signed_link_to_the_regions_sts(
-    clock: FakeClock, region: str, host: str
-) -> None:
-    link = urlsplit(link_in(token(clock, region).value()))
-    query = parse_qs(link.query)
-    assert (link.scheme, link.netloc) == ("https", host)
-    assert query["Action"] == ["GetCallerIdentity"]
-    assert query["X-Amz-Expires"] == ["60"]
-    assert query["X-Amz-SignedHeaders"] == ["host;x-k8s-aws-id"]
-    assert query["X-Amz-Security-Token"] == ["session"]
-    assert f"/{region}/sts/aws4_request" in query["X-Amz-Credential"][0]
-
-
-def test_a_token_is_made_anew_by_its_age(clock: FakeClock) -> None:
-    made = token(clock)
-    signed: list[str] = []
-    make = made._make
-    made._make = lambda: signed.append(make()) or signed[-1]  # type: ignore[func-returns-value, method-assign]
-    first = made.value()
-    clock.advance((MAX_AGE - timedelta(seconds=1)).total_seconds())
-    assert made.value() == first
-    assert len(signed) == 1
-    clock.advance(2)
-    made.value()
-    assert len(signed) == 2
-    made.renew()
-    made.value()
-    assert len(signed) == 3
-    assert timedelta(minutes=15) > MAX_AGE
 
 
 def test_a_cluster_is_asked_in_its_namespace_only(connected: Connected, stub: StubApi) -> None:
