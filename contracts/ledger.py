@@ -97,6 +97,9 @@ class Unsealed(Item):
     arrived_at: AwareDatetime = Field(description="About when the newest file arrived.")
     seal_limit_s: int
     told: bool = Field(False, description="Whether its uploader was told that it waits.")
+    looked_at: AwareDatetime | None = Field(
+        None, description="When the folder was last listed for files that are gone."
+    )
 
 
 class RunRecord(Item):
