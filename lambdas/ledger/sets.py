@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from contracts import ledger
 from contracts.ledger import SetObject, Unsealed
@@ -92,7 +93,7 @@ class Sets:
         """What is gone from the folder was settled; False when something new has arrived."""
         return self._note(folder, {"looked_at": at.isoformat()})
 
-    def _note(self, folder: Unsealed, changes: dict[str, object]) -> bool:
+    def _note(self, folder: Unsealed, changes: dict[str, Any]) -> bool:
         return self._table.write(
             self._table.update(
                 _unsealed_key(folder),

@@ -13,7 +13,7 @@ from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.hand_over import read_result
 from lambdas.logic.next_step import metrics_of
-from lambdas.logic.plan_run import open_run, read_plan
+from lambdas.logic.read_plan import open_run, read_plan
 from lambdas.logic.verify_export import verify_export
 
 

@@ -19,7 +19,7 @@ from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.hand_over import hand_over, unheard_success
-from lambdas.logic.plan_run import open_run, read_plan
+from lambdas.logic.read_plan import open_run, read_plan
 from lambdas.logic.submission import Adopt, TakeOver, choose, previous
 
 DEADLINE_GRACE_S = 120

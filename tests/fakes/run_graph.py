@@ -10,6 +10,7 @@ from typing import Any
 
 from contracts.errors import TransientError, names_below
 from fakes.clock import FakeClock
+from fakes.context import CONTEXT
 from fakes.executions import FakeExecutions
 from fakes.faults import Crash
 
@@ -63,7 +64,7 @@ class RunGraph:
     def _ask(self, run: str, walk: Walk) -> None:
         question = walk.at
         try:
-            answer = self._decide({"question": question, "state": walk.state}, None)
+            answer = self._decide({"question": question, "state": walk.state}, CONTEXT)
         except Crash:
             self._retry_call(run, walk, CRASHED, "")
             return
@@ -113,7 +114,7 @@ class RunGraph:
             "inputs": {name: walk.state[name] for name in named},
         }
         try:
-            self._submit(payload, None)
+            self._submit(payload, CONTEXT)
         except Crash:
             self._retry_phase(run, walk, CRASHED, "")
         except Exception as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fakes.agent import BETTER, NO_BETTER, Ending
+from fakes.context import CONTEXT
 from fakes.exports import WEIGHTS
 from fakes.faults import Crash
 from fakes.recipes import pipeline
@@ -40,8 +41,7 @@ def ask(world: World, run: str, question: str) -> dict[str, Any]:
     walk = world.graph.walks.get(run)
     state = walk.state if walk else {"run": run, "pipeline": "tone"}
     answer: dict[str, Any] = lambdas.decide.handler.handler(
-        {"question": question, "state": state},
-        None,  # type: ignore[arg-type]
+        {"question": question, "state": state}, CONTEXT
     )
     return answer
 

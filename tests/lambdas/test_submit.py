@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fakes.agent import Ending
+from fakes.context import CONTEXT
 from fakes.faults import Crash
 from fakes.recipes import pipeline
 from fakes.world import World
@@ -35,7 +36,7 @@ def submit(world: World, run: str, token: str, phase: str = "collect") -> str:
         "token": token,
         "inputs": {},
     }
-    job: str = lambdas.submit.handler.handler(payload, None)["job"]  # type: ignore[arg-type]
+    job: str = lambdas.submit.handler.handler(payload, CONTEXT)["job"]
     return job
 
 
