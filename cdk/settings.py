@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from cdk.cluster_settings import ClusterSettings, listed
 from contracts.errors import ContractBroken
+from contracts.limits import PROGRESS_INTERVAL_MAX_S
 from contracts.model import describe
 
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653)
@@ -70,7 +71,10 @@ class Settings(ClusterSettings):
         description="Folder on the file system that all jobs share; absolute, no slash at the end.",
     )
     progress_interval_s: float = Field(
-        15, gt=0, le=600, description="Least time between a job's progress objects, in seconds."
+        15,
+        gt=0,
+        le=PROGRESS_INTERVAL_MAX_S,
+        description="Least time between a job's progress objects, in seconds.",
     )
     max_concurrency: int = Field(
         10, ge=2, le=1000, description="Most copies of a function that one queue is read by."

@@ -143,6 +143,7 @@ class AttemptRecord(Item):
     submitted_at: AwareDatetime
     start_limit_s: int
     queue_limit_s: int = 43_200
+    timeout_s: int | None = Field(None, description="Of its work; by the deadline alone if None.")
     deadline: AwareDatetime
     waiting: str = Field("", description="Why the job did not run, when last looked.")
     queued_at: AwareDatetime | None = Field(None, description="When last seen in the queue.")

@@ -29,6 +29,10 @@ SET_BYTES_MAX = 200 * 1024**3
 PROBLEMS_SHOWN_MAX = 20
 PROBLEMS_PER_RESULT_MAX = 20_000
 """Problems that a result shows over all its objects: their counts are never cut."""
+HEARTBEAT_MIN_S = 120
+"""Shortest silence that may be too long: two turns of the sweep."""
+PROGRESS_INTERVAL_MAX_S = 60
+"""Half of that, so that a job is heard in time wherever it is silent for no longer."""
 STATUS_OBJECT_BYTES_MAX = 1024 * 1024
 """Largest progress object, pipeline or manifest that a function reads into memory."""
 RESULT_BYTES_MAX = 16 * 1024 * 1024

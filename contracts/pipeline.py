@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from contracts.hardware import Hardware
-from contracts.limits import OBJECT_BYTES_MAX, ROUNDS_MAX
+from contracts.limits import HEARTBEAT_MIN_S, OBJECT_BYTES_MAX, ROUNDS_MAX
 from contracts.model import Contract, Stored
 from contracts.names import PipelineName
 from contracts.steps import Step
@@ -169,22 +169,35 @@ class Patience(Contract):
         description="From submission to the first progress, queueing for quota not counted.",
     )
     queue_limit_s: int = Field(
-        43_200, ge=60, le=2_592_000, description="Longest wait in the cluster's queue for quota."
+        43_200,
+        ge=60,
+        le=2_592_000,
+        description="Longest wait in the cluster's queue for quota; it takes nothing from the "
+        "other limits.",
     )
     heartbeat_s: int = Field(
-        240, ge=120, le=86_400, description="Longest silence; sweep speaks once a minute."
+        240,
+        ge=HEARTBEAT_MIN_S,
+        le=86_400,
+        description="Longest silence; sweep speaks once a minute.",
     )
     timeout_s: int = Field(
         86_400,
         ge=60,
         le=2_592_000,
-        description="Whole attempt, queueing included; the job's own deadline.",
+        description="Work of an attempt, its start included; time in the cluster's queue is not.",
     )
 
     @model_validator(mode="after")
-    def _heartbeat_is_shorter_than_the_timeout(self) -> Self:
-        if self.heartbeat_s >= self.timeout_s:
-            raise ValueError("heartbeat_s must be less than timeout_s")
+    def _every_limit_can_be_reached(self) -> Self:
+        """A limit behind `timeout_s` would never be the one that holds."""
+        for name in ("heartbeat_s", "start_limit_s"):
+            limit_s = getattr(self, name)
+            if limit_s >= self.timeout_s:
+                raise ValueError(
+                    f"{name} of {limit_s} must be less than timeout_s of {self.timeout_s}, which "
+                    f"ends the attempt before; lower {name} or raise timeout_s"
+                )
         return self
 
 

@@ -31,6 +31,11 @@ class QueueRunner:
         self._queue_url = queue_url
         self._clock = clock
 
+    @property
+    def queues(self) -> bool:
+        """No: an agent takes a job as soon as it can."""
+        return False
+
     def start(self, spec: JobSpec) -> None:
         """Put `job.json` if none is there, then ring.
 

@@ -13,6 +13,7 @@ from contracts.model import digest
 from contracts.pipeline import Patience, Pipeline
 from contracts.plan import Handoff, Parent, Plan, PlannedDrop
 from lambdas.control_plane import ControlPlane
+from lambdas.logic.deadlines import state_timeout_s
 from lambdas.logic.mark_plan import mark_plan
 from lambdas.logic.plan_drops import DropsPlanner, folder_of
 from lambdas.logic.read_plan import open_run, read_plan
@@ -39,16 +40,7 @@ def plan_run(run: str, plane: ControlPlane, left: TimeLeft) -> PlanAnswer:
     if plane.objects.head(key) is None:
         fresh = _make(record, plane, left.part(CHOOSING))
         if fresh is None:
-            patience = Patience()
-            return PlanAnswer(
-                outcome="nothing_waiting",
-                run=run,
-                pipeline=record.pipeline,
-                drops=0,
-                rounds=0,
-                heartbeat_s=patience.heartbeat_s,
-                timeout_s=patience.timeout_s,
-            )
+            return _answer(record, None, plane)
         plane.objects.put_if_absent(key, fresh.to_bytes())
     plan = read_plan(run, plane)
     if plan.retry_of is None:
@@ -56,14 +48,19 @@ def plan_run(run: str, plane: ControlPlane, left: TimeLeft) -> PlanAnswer:
     plane.ledger.runs.set_drops(run, len(plan.drops))
     if plan.retry_of is None:
         _settle(plan, plane, left)
+    return _answer(record, plan, plane)
+
+
+def _answer(record: RunRecord, plan: Plan | None, plane: ControlPlane) -> PlanAnswer:
+    patience = plan.pipeline.patience if plan else Patience()
     return PlanAnswer(
-        outcome="planned",
-        run=run,
+        outcome="planned" if plan else "nothing_waiting",
+        run=record.run,
         pipeline=record.pipeline,
-        drops=len(plan.drops),
-        rounds=len(plan.pipeline.rounds),
-        heartbeat_s=plan.pipeline.patience.heartbeat_s,
-        timeout_s=plan.pipeline.patience.timeout_s,
+        drops=len(plan.drops) if plan else 0,
+        rounds=len(plan.pipeline.rounds) if plan else 0,
+        heartbeat_s=patience.heartbeat_s,
+        timeout_s=state_timeout_s(patience, queues=plane.runner.queues),
     )
 
 

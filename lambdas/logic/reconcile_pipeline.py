@@ -11,11 +11,11 @@ from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.close_run import close_run
+from lambdas.logic.deadlines import is_overdue, over_at
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.hear_job import end_failed, hear_result
 from lambdas.logic.node_event import with_patience
 from lambdas.logic.silence import is_silent
-from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
 from lambdas.ports import Look
 
 STARTING_GRACE_S = 300
@@ -83,9 +83,9 @@ def reconcile_attempt(
     now = plane.clock.now()
     if seen.state == "ended":
         end_failed(attempt, seen.error, _without_a_word(key, seen, plane), plane)
-    elif now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S):
+    elif is_overdue(over := over_at(attempt, queued=seen.state == "queued"), now):
         plane.runner.stop(key, "past its deadline")
-        end_failed(attempt, "DeadlineExceeded", f"past its deadline {attempt.deadline}", plane)
+        end_failed(attempt, "DeadlineExceeded", f"past its deadline, {over:%F %T %Z}", plane)
     elif attempt.progress is None or seen.state in _BEFORE_THE_START:
         _wait_for_start(attempt, seen, plane, patient=patient)
     elif patient:

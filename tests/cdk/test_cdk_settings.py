@@ -29,6 +29,7 @@ from contracts.errors import ContractBroken
         ("workspace_root", "/ends/in/slash/"),
         ("workspace_root", "/a/line\nbreak"),
         ("progress_interval_s", "0"),
+        ("progress_interval_s", "61"),
         ("log_retention_days", "8"),
         ("log_level", "LOUD"),
         ("max_concurrency", "1"),

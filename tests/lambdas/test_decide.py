@@ -31,6 +31,7 @@ from contracts.pipeline import Gate
 from contracts.plan import Plan
 from contracts.policy import PolicyVersion
 from lambdas.logic.close_run import close_run
+from lambdas.logic.deadlines import STATE_GRACE_S
 from lambdas.logic.gate import judge
 from lambdas.logic.retry_run import retry_run
 
@@ -75,7 +76,7 @@ def test_a_plan_fixes_exact_versions_recipe_and_parent(world: World) -> None:
         "drops": 2,
         "rounds": 1,
         "heartbeat_s": 240,
-        "timeout_s": 86_400,
+        "timeout_s": 86_400 + STATE_GRACE_S,
     }
     assert plan.pipeline == pipeline("tone")
     assert plan.parent is None
