@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _READ = TypeDeserializer()
 _WRITE = TypeSerializer()
 
+SMALLEST = 1e-128
+LARGEST = 9.9e125
+"""What a number of DynamoDB's can hold, and boto3 writes without loss."""
+
 Plain = dict[str, Any]
 
 
@@ -191,12 +195,19 @@ def plain(item: Mapping[str, Any]) -> Plain:
 
 def _without_floats(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, float):
-        return Decimal(repr(value))
+        return _decimal(value)
     if isinstance(value, Mapping):
         return {name: _without_floats(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_without_floats(part) for part in value]
     return value
+
+
+def _decimal(value: float) -> Decimal:
+    """The number, or the nearest that the table holds: a metric is not worth a lost report."""
+    if abs(value) < SMALLEST:
+        return Decimal(0)
+    return Decimal(repr(max(-LARGEST, min(LARGEST, value))))
 
 
 def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON value

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from contracts import layout
 from contracts.ledger import SetObject, Unsealed
+from contracts.limits import DROPS_PER_RUN_MAX
 from contracts.rejection import Rejection
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.accept_shard import note_unsealed
@@ -20,8 +21,6 @@ MISSING = "missing"
 """Stands for the version of a seal that never came, in the name of the report on it."""
 LOOK_EVERY = timedelta(minutes=10)
 """A full folder takes twenty requests to list, so it is not done every minute."""
-QUEUE_LOOKED_THROUGH = 1_000
-"""Waiting drops among which a seal is looked for; behind more of them nothing is said yet."""
 
 
 def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
@@ -47,9 +46,13 @@ def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
 
 
 def seal_waits(folder: Unsealed, plane: ControlPlane) -> bool:
-    """Whether a seal of the folder may wait for its run, as it does while a pipeline is paused."""
-    waiting = plane.ledger.drops.waiting(folder.pipeline, limit=QUEUE_LOOKED_THROUGH)
-    return len(waiting) == QUEUE_LOOKED_THROUGH or any(
+    """Whether a seal of the folder may wait for its run, as it does while a pipeline is paused.
+
+    It is looked for among what waits, not among all seals that ever came: of those, a folder that
+    is sealed every hour has thousands. Behind more than a run takes, one may be.
+    """
+    waiting = plane.ledger.drops.waiting(folder.pipeline, limit=DROPS_PER_RUN_MAX)
+    return len(waiting) == DROPS_PER_RUN_MAX or any(
         folder_of(drop.key) == folder.folder for drop in waiting
     )
 

@@ -16,7 +16,7 @@ from fakes.faults import Crash
 
 Handler = Callable[[dict[str, Any], Any], Any]
 _AFTER = {"collect": "optimize", "optimize": "evaluate", "evaluate": "next"}
-_RETRIES = {"waiting": 60, "job": 9, "HeartbeatTimeout": 9, "Timeout": 9, "call": 6}
+_RETRIES = {"waiting": 200, "job": 9, "HeartbeatTimeout": 9, "Timeout": 9, "call": 6}
 CRASHED = "Lambda.Unknown"
 
 

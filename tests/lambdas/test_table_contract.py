@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fakes.table import FakeTable
 
-from lambdas.ledger.table import Table
+from lambdas.ledger.table import LARGEST, SMALLEST, Table
 
 KEY = {"pk": "P", "sk": "a"}
 
@@ -17,6 +17,25 @@ def table(request: pytest.FixtureRequest) -> Table:
     if request.param == "fake":
         return FakeTable()
     return Table(request.getfixturevalue("dynamodb"), "ledger")
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        (1e-200, 0),
+        (-5e-324, 0),
+        (1.7e308, LARGEST),
+        (-1e126, -LARGEST),
+        (LARGEST, LARGEST),
+        (1.5 * SMALLEST, 1.5 * SMALLEST),
+    ],
+)
+def test_what_a_number_cannot_hold_is_held_as_near_as_may_be(
+    table: Table, value: float, held: float
+) -> None:
+    """A metric may be any float; what reports it must not fail for that."""
+    assert table.write(table.put(KEY, {"metric": value}))
+    assert float((table.get(KEY) or {})["metric"]) == held
 
 
 def test_values_come_back_as_they_went(table: Table) -> None:
