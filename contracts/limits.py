@@ -43,7 +43,8 @@ NOTE_MAX = 300
 """Characters of what happened to the machines of a run."""
 WAITING_MAX = 300
 """Characters of why a job waits."""
-STATE_OUTPUT_BYTES_MAX = 64 * 1024
-"""Of one phase. Three of them and the plan travel together, and Step Functions takes 256 KiB."""
+STATE_OUTPUT_BYTES_MAX = 48 * 1024
+"""Of one phase. Four travel together, one of them from the round before, with the plan and, at the
+end, an error of up to 32 KiB; Step Functions takes 256 KiB."""
 LEDGER_RETENTION_S = 365 * 24 * 3600
 FAILED_RUNS_BEFORE_PAUSE = 2

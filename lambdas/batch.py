@@ -21,7 +21,7 @@ from lambdas.adapters.clock import SystemClock
 from lambdas.observing import logger
 from lambdas.time_left import TimeLeft
 
-LONGEST_S = 12.0
+LONGEST_S = 8.0
 """What the slowest message may take: the end of a run that goes on marking its drops."""
 
 

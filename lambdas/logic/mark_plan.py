@@ -13,8 +13,8 @@ from lambdas.logic.mark_drops import mark_drop
 from lambdas.logic.read_plan import PLAN_BYTES_MAX
 from lambdas.time_left import TimeLeft
 
-MARKING_S = 10.0
-"""How long the end of a run goes on marking: half of what `report` has for all of a batch."""
+MARKING_S = 6.0
+"""How long the end of a run goes on marking: a part of what `report` has for all of a batch."""
 
 
 def mark_plan(plan: Plan, record: RunRecord, plane: ControlPlane, left: TimeLeft) -> None:
