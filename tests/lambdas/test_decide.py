@@ -359,6 +359,30 @@ def test_a_run_without_an_export_publishes_nothing(world: World, judged: str) ->
         ask(world, judged, "publish")
 
 
+@pytest.mark.parametrize("question", ["publish", "keep"])
+def test_a_run_that_is_cancelled_while_its_export_is_verified_publishes_nothing(
+    world: World, judged: str, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """Step Functions stops an execution at once, and lets the function's call go on."""
+    head = world.objects.head
+
+    def cancelled_meanwhile(key: str) -> Any:
+        if key.endswith(WEIGHTS):
+            world.graph.abort(judged)
+            world.tell_ends()
+            world.deliver_all()
+        return head(key)
+
+    monkeypatch.setattr(world.objects, "head", cancelled_meanwhile)
+    state = world.graph.walks[judged].state
+    state["decision"] = {**state["decision"], "next": question}
+    with pytest.raises(RunNotOpen):
+        ask(world, judged, question)
+    assert world.runs("tone")[0].status == "CANCELLED"
+    assert versions(world) == []
+    assert head(layout.current_policy("tone")) is None
+
+
 def test_a_parent_that_is_no_longer_current_is_a_conflict(world: World, judged: str) -> None:
     other = ask(world, judged, "publish")["version"]
     world.end_run(judged)
