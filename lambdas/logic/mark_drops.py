@@ -10,7 +10,7 @@ from lambdas.logic.plan_drops import folder_of
 from lambdas.logic.side_by_side import side_by_side
 from lambdas.time_left import TimeLeft
 
-CHUNK = 500
+CHUNK = 200
 """Objects that are marked before the time is looked at."""
 
 
