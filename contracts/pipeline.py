@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
@@ -159,12 +159,17 @@ class Gate(Contract):
     )
 
 
+_START_LIMIT_MIN_S = 30
+_WITHIN_THE_TIMEOUT = {"heartbeat_s": HEARTBEAT_MIN_S, "start_limit_s": _START_LIMIT_MIN_S}
+"""Limits that would never be the ones that hold if they were behind it, with their least."""
+
+
 class Patience(Contract):
     """How long the control plane waits; the state machine and `sweep` hold to it."""
 
     start_limit_s: int = Field(
         1800,
-        ge=30,
+        ge=_START_LIMIT_MIN_S,
         le=604_800,
         description="From submission to the first progress, queueing for quota not counted.",
     )
@@ -188,10 +193,24 @@ class Patience(Contract):
         description="Work of an attempt, its start included; time in the cluster's queue is not.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _what_is_not_set_fits_the_timeout(cls, given: Any) -> Any:  # noqa: ANN401 - unread input
+        """Whoever sets only a short `timeout_s` need not know what it is shorter than."""
+        whole_s = given.get("timeout_s") if isinstance(given, dict) else None
+        if not isinstance(whole_s, int):
+            return given
+        halved = {
+            name: max(least_s, whole_s // 2)
+            for name, least_s in _WITHIN_THE_TIMEOUT.items()
+            if cls.model_fields[name].default >= whole_s
+        }
+        return {**halved, **given}
+
     @model_validator(mode="after")
     def _every_limit_can_be_reached(self) -> Self:
         """A limit behind `timeout_s` would never be the one that holds."""
-        for name in ("heartbeat_s", "start_limit_s"):
+        for name in _WITHIN_THE_TIMEOUT:
             limit_s = getattr(self, name)
             if limit_s >= self.timeout_s:
                 raise ValueError(

@@ -18,9 +18,9 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/pipeline.yaml
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        ({"timeout_s": 240}, "heartbeat_s of 240 must be less than timeout_s of 240"),
+        ({"timeout_s": 120}, "heartbeat_s of 120 must be less than timeout_s of 120"),
         ({"heartbeat_s": 900, "timeout_s": 600, "start_limit_s": 60}, "lower heartbeat_s or raise"),
-        ({"timeout_s": 600}, "start_limit_s of 1800 must be less than timeout_s of 600"),
+        ({"timeout_s": 600, "start_limit_s": 1800}, "start_limit_s of 1800 must be less than"),
         ({"start_limit_s": 86_400}, "start_limit_s of 86400 must be less than timeout_s of 86400"),
         ({"heartbeat_s": 119}, "heartbeat_s"),
         ({"start_limit_s": 29}, "start_limit_s"),
@@ -49,6 +49,17 @@ def test_limits_that_contradict_one_another_are_refused_by_name(
 )
 def test_limits_that_can_all_be_reached_are_taken(limits: dict[str, int]) -> None:
     assert Patience(**limits).model_dump() == Patience().model_dump() | limits
+
+
+@pytest.mark.parametrize(
+    ("timeout_s", "heartbeat_s", "start_limit_s"),
+    [(1801, 240, 1800), (1800, 240, 900), (240, 120, 120), (130, 120, 65)],
+)
+def test_what_is_not_set_fits_a_short_timeout(
+    timeout_s: int, heartbeat_s: int, start_limit_s: int
+) -> None:
+    made = Patience(timeout_s=timeout_s)
+    assert (made.heartbeat_s, made.start_limit_s) == (heartbeat_s, start_limit_s)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.parent.name)
