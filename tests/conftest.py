@@ -6,7 +6,7 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
-from lanes import is_long, lane
+from lanes import lane, turn
 
 settings.register_profile(
     "quick",
@@ -22,4 +22,4 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(pytest.mark.xdist_group(lane(item)))
-    items.sort(key=lambda item: not is_long(item))
+    items.sort(key=turn)
