@@ -47,12 +47,12 @@ def test_pairs_of_one_task_make_wider_intervals_of_the_same_figures() -> None:
         Scores(sums, sums)
         for sums in (AnswerLogProbs(*torch.randn(2, 15, generator=draw)) for _ in range(2))
     )
-    four_times = [
+    was, now = (
         Scores(*(AnswerLogProbs(*(part.repeat(4) for part in side)) for side in one))
         for one in (before, after)
-    ]
+    )
     tasks = [str(task) for task in range(15)] * 4
-    apart, together = compare(*four_times, tasks_apart(60)), compare(*four_times, tasks)
+    apart, together = compare(was, now, tasks_apart(60)), compare(was, now, tasks)
     once = compare(before, after, tasks_apart(15))
     for name in ("gain", "start_accuracy", "end_accuracy", "margin"):
         assert together[name] == pytest.approx(apart[name])

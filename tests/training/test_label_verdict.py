@@ -72,11 +72,11 @@ def test_trials_of_one_task_prove_no_more_than_one_of_them_where_they_go_alike()
         once = compare_labelled(
             RowScores(before, before), RowScores(after, after), good, tasks, metric
         )
-        rows = [RowScores(one.repeat(5), one.repeat(5)) for one in (before, after)]
-        many = compare_labelled(*rows, good.repeat(5), tasks * 5, metric)
+        was, now = (RowScores(one.repeat(5), one.repeat(5)) for one in (before, after))
+        many = compare_labelled(was, now, good.repeat(5), tasks * 5, metric)
         assert many["gain"] == pytest.approx(once["gain"])
         assert many["gain_high"] - many["gain_low"] >= once["gain_high"] - once["gain_low"] - 1e-6
-        apart = compare_labelled(*rows, good.repeat(5), [str(n) for n in range(120)], metric)
+        apart = compare_labelled(was, now, good.repeat(5), [str(n) for n in range(120)], metric)
         assert apart["gain_high"] - apart["gain_low"] < 0.7 * (many["gain_high"] - many["gain_low"])
         assert many["judged_tasks"] == 12
 

@@ -50,9 +50,10 @@ def compare_labelled(
         counts["label_accuracy"] = min(len(set(of_good)), len(of_bad))
     if of_good:
         before, after = parent.means[good].double(), candidate.means[good].double()
-        gain = clustered_mean((after - before).tolist(), of_good)
-        means = (clustered_mean(one.tolist(), of_good) for one in (before, after))
-        figures |= _figures("likelihood", *means, gain, metric)
+        started, ended, gain = (
+            clustered_mean(one.tolist(), of_good) for one in (before, after, after - before)
+        )
+        figures |= _figures("likelihood", started, ended, gain, metric)
     return figures | {"judged_tasks": float(counts.get(metric, 0))}
 
 

@@ -108,7 +108,7 @@ def _worth(wins: _Wins, sides: _Sides) -> float:
     import torch
 
     goods, bads = len(wins.good), len(wins.bad)
-    clusters = min(len(side.unique()) for side in sides)
+    clusters = min(len(set(side.tolist())) for side in sides)
     if min(goods, bads, clusters) < 2:  # noqa: PLR2004 - without the only one nothing is compared
         return 0.0
     share = float(wins.good.sum()) / (goods * bads)
