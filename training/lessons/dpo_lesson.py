@@ -70,7 +70,7 @@ class DpoLesson(Lesson):
             self.done,
             pairs=len(self._pairs),
             batch_size=self.recipe.batch_size,
-            seed=self.room.assignment.seed,
+            seed=self.seed,
         )
         reference = self._reference
         figures = self._learner.step(
