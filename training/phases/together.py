@@ -16,6 +16,7 @@ from contracts.errors import JobCrashed, JobNotStarted, RelayError
 from training.algorithms.party import Party
 from training.assignment import Assignment
 from training.events import Advance, Event, Materials, Stopped
+from training.models.runtime import waiting
 
 if TYPE_CHECKING:
     from ray.util.queue import Queue
@@ -114,7 +115,10 @@ def _trainer(assignment: Assignment, loop: dict[str, Any]) -> Any:  # noqa: ANN4
             resources_per_worker={"CPU": hardware.cpus, "GPU": hardware.gpus},
         ),
         run_config=RunConfig(
-            name=assignment.spec.key.job_name, storage_path=str(assignment.folder / "ray-train")
+            name=assignment.spec.key.job_name,
+            storage_path=str(assignment.folder / "ray-train"),
+            # Ray Train loads torch before a learner could set anything.
+            worker_runtime_env={"env_vars": waiting()},
         ),
     )
 
