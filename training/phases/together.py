@@ -114,10 +114,11 @@ def _trainer(assignment: Assignment, loop: dict[str, Any]) -> Any:  # noqa: ANN4
             use_gpu=hardware.gpus > 0,
             resources_per_worker={"CPU": hardware.cpus, "GPU": hardware.gpus},
         ),
-        run_config=RunConfig(
+        run_config=RunConfig(  # type: ignore[call-arg]
             name=assignment.spec.key.job_name,
             storage_path=str(assignment.folder / "ray-train"),
-            # Ray Train loads torch before a learner could set anything.
+            # Ray Train loads torch before a learner could set anything; types are still those of
+            # its first version, which has no such field.
             worker_runtime_env={"env_vars": waiting()},
         ),
     )
