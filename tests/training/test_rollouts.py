@@ -172,6 +172,23 @@ def test_environments_may_be_slow_without_changing_anything() -> None:
 
 
 @pytest.mark.parametrize("where", ["step", "reset"])
+def test_every_environment_is_closed_once_also_one_that_failed(where: str) -> None:
+    made: list[Misbehaving] = []
+    closed: list[Misbehaving] = []
+
+    class Counted(Misbehaving):
+        def __init__(self) -> None:
+            super().__init__("raise", where=where)
+            made.append(self)
+
+        def close(self) -> None:
+            closed.append(self)
+
+    assert any(one.failed for one in played(32, Counted))
+    assert sorted(map(id, closed)) == sorted(map(id, made))
+
+
+@pytest.mark.parametrize("where", ["step", "reset"])
 @pytest.mark.parametrize(
     ("how", "reason"),
     [("raise", "ZeroDivisionError: of the environment"), ("hang", "no answer within 0.5 s")],
