@@ -11,7 +11,7 @@ import orjson
 from contracts.pipeline import DataRules
 from training.episodes.buckets import Buckets, Filed
 from training.episodes.gathering import GatheredEpisode, GatheredPair, is_kept
-from training.episodes.rows_file import Place, RowsFile
+from training.episodes.values_file import Place, ValuesFile
 from trajectories.pair import Pair
 from trajectories.pairing_episodes import Ranked, matches, pair_of
 from trajectories.shard_rows import record_of, row_of
@@ -39,7 +39,7 @@ class Comparing:
         """
         self._rules = rules
         self._plays = plays
-        self._rows = RowsFile(folder)
+        self._rows = ValuesFile(folder)
         self._groups = Buckets(folder / "groups")
         self._made = Buckets(folder / "made")
         self._record = lru_cache(_AT_HAND)(self._read)
@@ -50,7 +50,7 @@ class Comparing:
         Raises:
             OSError: the disk refuses.
         """
-        place = self._rows.add({**one.row, "metadata": "{}"})
+        place = self._rows.add(orjson.dumps({**one.row, "metadata": "{}"}))
         line = orjson.dumps([one.row["reward"], one.row["id"], *place])
         self._groups.add(one.group, line)
 
@@ -60,7 +60,6 @@ class Comparing:
         Raises:
             OSError: the disk refuses.
         """
-        self._rows.flush()
         for group in self._groups.filed():
             yield sum(1 for _ in self._compare(group))
 
@@ -89,6 +88,6 @@ class Comparing:
                 yield pair
 
     def _read(self, place: Place) -> Trajectory:
-        record = record_of(self._rows.at(place))
+        record = record_of(orjson.loads(self._rows.at(place)))
         assert isinstance(record, Trajectory)
         return record
