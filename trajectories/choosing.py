@@ -53,6 +53,12 @@ def choose_of_counts(
     return Choice("labels", f"{few}, so labels are learnt from: {_labels(labels, rules)}")
 
 
+def choose_for_play(episodes: int, pairs: int) -> Choice:
+    """The same for a pipeline with an environment."""
+    kind: Kind = "episodes" if episodes else "pairs" if pairs else "nothing"
+    return Choice(kind, f"{episodes} episodes and {pairs} pairs for a policy that plays")
+
+
 def _few(pairs: int, episodes: int) -> str:
     if not pairs and episodes:
         return f"no two of {episodes} episodes are of one task and opening with unlike rewards"

@@ -49,9 +49,17 @@ class Wrapping(NamedTuple):
 class Content:
     """What is in the wrapping, as a stream."""
 
-    def __init__(self, file: io.BufferedReader, layers: list[Unpacked | Transcoded]) -> None:
+    def __init__(
+        self, file: io.BufferedReader, layers: list[Unpacked | Transcoded], raw: io.FileIO
+    ) -> None:
         self.file = file
         self._layers = layers
+        self._raw = raw
+
+    @property
+    def position(self) -> int:
+        """Bytes of the file that have been read, as it lies there."""
+        return self._raw.tell()
 
     @property
     def fault(self) -> Fault | None:
@@ -93,7 +101,7 @@ def open_content(path: Path, wrapping: Wrapping, bounds: Bounds = BOUNDS) -> Ite
             stream = transcoded
         if wrapping.bare_returns:
             stream = BareReturns(stream)
-        yield Content(io.BufferedReader(stream, _BUFFER), layers)
+        yield Content(io.BufferedReader(stream, _BUFFER), layers, raw)
 
 
 def _skip(stream: io.RawIOBase, size: int) -> None:

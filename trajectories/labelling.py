@@ -38,6 +38,12 @@ def is_learnable(one: Trajectory) -> bool:
     return teaches(one.messages) and not has_images(one.messages)
 
 
+def compares(pair: Pair) -> bool:
+    """Whether both sides are to be learnt from, by a policy of text."""
+    shows = has_images((*pair.prompt, *pair.chosen, *pair.rejected))
+    return teaches(pair.chosen) and teaches(pair.rejected) and not shows
+
+
 def teaches(turns: Iterable[Message]) -> bool:
     """Whether the policy says something in these turns that is to be learnt."""
     return any(turn.role == "assistant" and turn.learnt for turn in turns)

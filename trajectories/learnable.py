@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from contracts.pipeline import DataRules
-from trajectories.choosing import Kind, choose
-from trajectories.labelling import Labelled, has_images, is_learnable, labelled, sides_of, teaches
+from trajectories.choosing import Kind, choose, choose_for_play
+from trajectories.labelling import Labelled, compares, is_learnable, labelled, sides_of
 from trajectories.pair import Pair
 from trajectories.pairing_episodes import pairs_of
 from trajectories.splitting import (
@@ -69,14 +69,13 @@ def learnable(
         rules: the pipeline's.
         plays: whether the pipeline has an environment.
     """
-    given = [pair for pair in pairs if _compares(pair)]
+    given = [pair for pair in pairs if compares(pair)]
     distinct = {one.id: one for one in trajectories}
     episodes = [distinct[id_] for id_ in sorted(distinct) if is_learnable(distinct[id_])]
     ordered = _pairs(given, episodes, rules)
     if plays:
         sides = split_within_prompts(ordered, rules.held_out_share)
-        kind: Kind = "episodes" if episodes else "pairs" if ordered else "nothing"
-        why = f"{len(episodes)} episodes and {len(ordered)} pairs for a policy that plays"
+        kind, why = choose_for_play(len(episodes), len(ordered))
         return Learnable(*sides, tuple(episodes), kind=kind, why=why)
     share = rules.held_out_share
     training, held_out = split_by(ordered, lambda pair: task_is_held_out(task_of(pair), share))
@@ -84,12 +83,6 @@ def learnable(
     learnt, kept = split_by(labels, lambda one: task_is_held_out(one.trajectory.task, share))
     kind, why = choose((len(training), len(held_out)), learnt + kept, len(episodes), rules)
     return Learnable(training, held_out, (), learnt, kept, kind, why)
-
-
-def _compares(pair: Pair) -> bool:
-    """Whether both sides are to be learnt from, by a policy of text."""
-    shows = has_images((*pair.prompt, *pair.chosen, *pair.rejected))
-    return teaches(pair.chosen) and teaches(pair.rejected) and not shows
 
 
 def _pairs(given: Sequence[Pair], episodes: Sequence[Trajectory], rules: DataRules) -> list[Pair]:

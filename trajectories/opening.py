@@ -10,7 +10,7 @@ from trajectories.container import ENCRYPTED_PARQUET, PARQUET, Container, look
 from trajectories.content import Wrapping, open_content, wrapping_of
 from trajectories.json_lines import read_lines
 from trajectories.json_values import read_values
-from trajectories.records import Broken, Item
+from trajectories.records import Broken, Item, Note
 from trajectories.suffixes import remark
 from trajectories.table_rows import read_rows
 from trajectories.unpacking import BOUNDS, Bounds
@@ -54,18 +54,29 @@ def open_file(path: Path, name: str, bounds: Bounds = BOUNDS) -> Opened:
     return _opened(name, container, wrapping._replace(bare_returns=container.bare_returns))
 
 
-def read_items(path: Path, opened: Opened, bounds: Bounds = BOUNDS) -> Iterator[Item]:
+def read_items(
+    path: Path, opened: Opened, bounds: Bounds = BOUNDS, note: Note | None = None
+) -> Iterator[Item]:
     """Read the records of a file that was looked at, and why they end early if they do.
+
+    Args:
+        path: the file.
+        opened: what was seen.
+        bounds: how far it may unpack.
+        note: is told after each record how many bytes of the file have been read.
 
     Raises:
         OSError: the file cannot be read.
     """
     kind = opened.container.kind
     if kind == "table":
-        yield from read_rows(path)
+        yield from read_rows(path, note)
     elif kind != "neither":
         with open_content(path, opened.wrapping, bounds) as content:
-            yield from (read_lines if kind == "lines" else read_values)(content.file)
+            for item in (read_lines if kind == "lines" else read_values)(content.file):
+                if note:
+                    note(content.position)
+                yield item
             if content.fault:
                 yield Broken(0, *content.fault)
 

@@ -52,13 +52,16 @@ def pairs_of(
     for episodes in tasks.values():
         ranked = [(Ranked(one.reward or 0.0, one.id), one) for one in episodes]
         for better, worse in matches(ranked, min_gap, per_task):
-            if words(better.play) != words(worse.play):
-                pair = _pair(better, worse)
+            pair = pair_of(better, worse)
+            if pair is not None:
                 made[pair.id] = pair
     return tuple(made[id_] for id_ in sorted(made))
 
 
-def _pair(better: Trajectory, worse: Trajectory) -> Pair:
+def pair_of(better: Trajectory, worse: Trajectory) -> Pair | None:
+    """Two episodes of a task and an opening as a pair; None where they went word for word alike."""
+    if words(better.play) == words(worse.play):
+        return None
     return Pair.of(better.opening, better.play, worse.play, tools=better.tools, task=better.task)
 
 

@@ -41,6 +41,7 @@ class Reader:
         evidence: by what.
         records: read so far.
         usable: those that were given.
+        bytes_read: of the file as it lies there, so compressed ones if it is.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Reader:
         self.evidence = "not read"
         self.records = 0
         self.usable = 0
+        self.bytes_read = 0
         self._path = path
         self._name = speakable(name)
         self._wanted = format
@@ -85,7 +87,15 @@ class Reader:
         return self._problems.count
 
     def __iter__(self) -> Iterator[Pair | Trajectory]:
-        """Read the file.
+        """Read the file's usable records.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return (made for made in self.every() if made is not None)
+
+    def every(self) -> Iterator[Pair | Trajectory | None]:
+        """Read the file, with a None in the place of each record that cannot be used.
 
         Raises:
             OSError: it cannot be read.
@@ -95,14 +105,13 @@ class Reader:
             self._file_problem(opened.container.words, opened.container.remedy)
             self.evidence = f"the file {opened.container.words}"
             return
-        sample = _sample(read_items(self._path, opened, self._bounds))
+        sample = _sample(read_items(self._path, opened, self._bounds, self._has_read))
         self._detect(sample, opened.words)
         form = FORMATS.get(self.format)
         for item in chain(sample.seen, sample.rest):
             made = self._take(item, form)
-            if made is not None:
-                self.usable += 1
-                yield made
+            self.usable += made is not None
+            yield made
         if not self.records and not self.problem_count:
             self._file_problem("holds no record", SUPPORTED)
 
@@ -155,6 +164,9 @@ class Reader:
             words = f"cannot be brought to the canonical form: {describe(error)}"
             self._problems.add(item.line, "record", words, SUPPORTED)
         return None
+
+    def _has_read(self, position: int) -> None:
+        self.bytes_read = position
 
     def _file_problem(self, problem: str, remedy: str) -> None:
         self._problems.add(0, "file", f"{self._name} {problem}", remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from trajectories.strict_json import Decoded
@@ -30,6 +31,8 @@ class Broken(NamedTuple):
 
 
 Item = Found | Broken
+Note = Callable[[int], None]
+"""Is told now and then how many bytes of a file have been read."""
 
 
 def item(line: int, decoded: Decoded, size: int = 0) -> Item:

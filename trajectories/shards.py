@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from contracts.errors import ContractBroken
-from contracts.model import canonical_json, describe
-from trajectories.canonical import canonical
-from trajectories.message import Message, plain
+from contracts.model import describe
 from trajectories.pair import Pair
+from trajectories.shard_rows import Row, record_of, row_of, schema, size_of
 from trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
 SHARD_ROWS_MAX = 100_000
@@ -28,21 +25,88 @@ GROUP_ROWS_MAX = 2_000
 GROUP_BYTES_MAX = 16 * 1024**2
 """A row group's text before compression: what writing and reading hold in memory."""
 
-_TURNS = ("prompt", "chosen", "rejected", "messages")
-_messages = TypeAdapter(tuple[Message, ...])
-_Row = dict[str, Any]
 
-
-def write_shards(folder: Path, name: str, records: Iterable[Pair | Trajectory]) -> int:
-    """Write records as `<name>-00000.parquet` and so on, at least one shard.
+class ShardWriter:
+    """Writes rows as `<name>-00000.parquet` and so on, at least one shard.
 
     Columns: id, kind (pair or trajectory), task, trial, reward, label, and as JSON text prompt,
     chosen, rejected, messages, tools, metadata; null where a kind has no use for one.
 
-    Args:
-        folder: an existing one.
-        name: of the set, such as `train`.
-        records: in the order in which they are to be read; held a row group at a time.
+    Attributes:
+        written: rows so far, in the order in which they are to be read.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Prepare to write.
+
+        Args:
+            folder: an existing one.
+            name: of the set, such as `train`.
+        """
+        self.written = 0
+        self._folder = folder
+        self._name = name
+        self._schema = schema()
+        self._shards = 0
+        self._writer: pq.ParquetWriter | None = None
+        self._rows: list[Row] = []
+        self._held = 0
+        self._shard_rows = self._shard_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        if kind is None and not self._shards:
+            self._open()
+        self._close()
+
+    def add(self, row: Row) -> None:
+        """Write a row, held in memory with those of its row group until that is full.
+
+        Raises:
+            OSError: the disk refuses.
+        """
+        if self._writer is None:
+            self._open()
+        self._rows.append(row)
+        size = size_of(row)
+        self.written += 1
+        self._held += size
+        self._shard_rows += 1
+        self._shard_bytes += size
+        full = self._shard_rows == SHARD_ROWS_MAX or self._shard_bytes >= SHARD_BYTES_MAX
+        if len(self._rows) == GROUP_ROWS_MAX or self._held >= GROUP_BYTES_MAX:
+            self._write_group()
+        if full:
+            self._close()
+
+    def _open(self) -> None:
+        import pyarrow.parquet as pq
+
+        path = self._folder / f"{self._name}-{self._shards:05d}.parquet"
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._shards += 1
+        self._shard_rows = self._shard_bytes = 0
+
+    def _write_group(self) -> None:
+        import pyarrow as pa
+
+        if self._rows and self._writer is not None:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, self._schema))
+        self._rows, self._held = [], 0
+
+    def _close(self) -> None:
+        self._write_group()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+def write_shards(folder: Path, name: str, records: Iterable[Pair | Trajectory]) -> int:
+    """Write records as shards; see `ShardWriter`.
 
     Returns:
         How many were written.
@@ -50,21 +114,10 @@ def write_shards(folder: Path, name: str, records: Iterable[Pair | Trajectory]) 
     Raises:
         OSError: the disk refuses.
     """
-    import pyarrow.parquet as pq
-
-    waiting = iter(records)
-    schema = _schema()
-    written = number = 0
-    first: Pair | Trajectory | None = next(waiting, None)
-    while first is not None or not number:
-        remaining = iter(()) if first is None else chain((first,), waiting)
-        with pq.ParquetWriter(
-            folder / f"{name}-{number:05d}.parquet", schema, compression="zstd"
-        ) as writer:
-            written += _write_shard(writer, schema, remaining)
-        number += 1
-        first = next(waiting, None)
-    return written
+    with ShardWriter(folder, name) as writer:
+        for record in records:
+            writer.add(row_of(record))
+    return writer.written
 
 
 def read_shards(folder: Path, name: str) -> Iterator[Pair | Trajectory]:
@@ -88,28 +141,6 @@ def read_shards(folder: Path, name: str) -> Iterator[Pair | Trajectory]:
             raise ContractBroken(f"{path}: is not a shard that can be read: {error}") from error
 
 
-def _write_shard(
-    writer: pq.ParquetWriter, schema: pa.Schema, records: Iterator[Pair | Trajectory]
-) -> int:
-    import pyarrow as pa
-
-    rows: list[_Row] = []
-    written = held = total = 0
-    for record in records:
-        rows.append(_row(record))
-        size = _size(rows[-1])
-        held, total, written = held + size, total + size, written + 1
-        full = written == SHARD_ROWS_MAX or total >= SHARD_BYTES_MAX
-        if full or len(rows) == GROUP_ROWS_MAX or held >= GROUP_BYTES_MAX:
-            writer.write_table(pa.Table.from_pylist(rows, schema))
-            rows, held = [], 0
-        if full:
-            break
-    if rows:
-        writer.write_table(pa.Table.from_pylist(rows, schema))
-    return written
-
-
 def _read_shard(file: pq.ParquetFile, path: Path) -> Iterator[Pair | Trajectory]:
     number = 0
     for batch in file.iter_batches(batch_size=256):
@@ -118,58 +149,12 @@ def _read_shard(file: pq.ParquetFile, path: Path) -> Iterator[Pair | Trajectory]
             yield _record(row, f"{path}: row {number}")
 
 
-def _row(record: Pair | Trajectory) -> _Row:
-    row: _Row = {
-        "id": record.id,
-        "task": record.task,
-        "tools": record.tools,
-        "metadata": canonical_json(record.metadata).decode(),
-    }
-    if isinstance(record, Pair):
-        sides = {"prompt": record.prompt, "chosen": record.chosen, "rejected": record.rejected}
-        return (
-            row
-            | {"kind": "pair"}
-            | {name: canonical(plain(side)).decode() for name, side in sides.items()}
-        )
-    return row | {
-        "kind": "trajectory",
-        "trial": record.trial,
-        "reward": record.reward,
-        "label": record.label,
-        "messages": canonical(plain(record.messages)).decode(),
-    }
-
-
-def _record(row: _Row, where: str) -> Pair | Trajectory:
+def _record(row: Row, where: str) -> Pair | Trajectory:
     try:
-        made = _made(row)
+        made = record_of(row)
     except (KeyError, TypeError, ValueError) as error:
         words = describe(error) if isinstance(error, ValidationError) else repr(error)
         raise ContractBroken(f"{where}: {words}") from error
     if not made.is_intact:
         raise ContractBroken(f"{where}: the record's id is not the digest of its content")
     return made
-
-
-def _made(row: _Row) -> Pair | Trajectory:
-    turns = {name: _messages.validate_json(row[name]) for name in _TURNS if row[name] is not None}
-    known = {name: row[name] for name in ("id", "task", "tools")} | turns
-    known["metadata"] = json.loads(row["metadata"])
-    if row["kind"] == "pair":
-        return Pair.model_validate(known)
-    judged = {name: row[name] for name in ("trial", "reward", "label")}
-    return Trajectory.model_validate(known | judged)
-
-
-def _size(row: _Row) -> int:
-    return sum(len(value) for value in row.values() if isinstance(value, str))
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    text = pa.string()
-    kinds = {"reward": pa.float64(), "label": pa.bool_()}
-    names = ("id", "kind", "task", "trial", "reward", "label", *_TURNS, "tools", "metadata")
-    return pa.schema([(name, kinds.get(name, text)) for name in names])

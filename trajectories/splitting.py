@@ -59,7 +59,12 @@ def split_within_prompts(
     is set aside here shares episodes with what is trained on: good for a look at how training
     goes, not for a judgement.
     """
-    return split_by(pairs, lambda pair: _is_below(pair.id, share))
+    return split_by(pairs, lambda pair: is_set_aside(pair.id, share))
+
+
+def is_set_aside(id_: str, share: float) -> bool:
+    """Whether a pair of this id is set aside within its prompt."""
+    return _is_below(id_, share)
 
 
 def split_by(items: Iterable[T], held: Callable[[T], bool]) -> tuple[tuple[T, ...], tuple[T, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajectories.records import Broken, Found, Item
+from trajectories.records import Broken, Found, Item, Note
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,10 +25,14 @@ _NO_VALUE = (ValueError, OverflowError)
 _AGAIN = "write it again with a Parquet library"
 
 
-def read_rows(path: Path) -> Iterator[Item]:
+def read_rows(path: Path, note: Note | None = None) -> Iterator[Item]:
     """Read a Parquet file's rows, row group by row group.
 
     Null is taken as not there, as Parquet gives every record the fields of all.
+
+    Args:
+        path: the file.
+        note: is told after some rows how many bytes of the file they are, about.
 
     Yields:
         a record a row, with its 1-based number; a problem of the file, 0, where it ends early.
@@ -38,10 +42,13 @@ def read_rows(path: Path) -> Iterator[Item]:
 
     number = 0
     try:
+        size = path.stat().st_size
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=1024**2) as file:
             for batch in file.iter_batches(batch_size=_rows_at_once(file)):
                 yield from _items(batch, number)
                 number += batch.num_rows
+                if note:
+                    note(size * number // max(1, file.metadata.num_rows))
     except (pa.ArrowException, OSError, NotImplementedError, LookupError, *_NO_VALUE) as error:
         yield Broken(0, *_words(error, number))
 

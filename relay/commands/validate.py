@@ -16,6 +16,7 @@ from relay.commands.voice import draw, give, talk
 if TYPE_CHECKING:
     from contracts.pipeline import Pipeline
     from relay.console.pipeline_file import FileProblem
+    from trajectories.learnable import Learnable
     from trajectories.verdict import Verdict
 
 
@@ -46,7 +47,6 @@ def validate(
     {files: [{file, format, evidence, records, usable, rejected, problem_count}]}.
     """
     from contracts.pipeline import DataRules
-    from training.phases.enough import require_enough
 
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise typer.BadParameter(f"{file} is neither a file nor a folder", param_hint="FILE")
@@ -55,7 +55,7 @@ def validate(
         rules=recipe.learning_rules if recipe else DataRules(),
         plays=recipe.environment is not None if recipe else None,
         model=recipe.model if recipe else None,
-        enough=partial(require_enough, pipeline=recipe) if recipe else None,
+        enough=partial(_require_enough, recipe) if recipe else None,
     )
     if at.json:
         give(verdict.model_dump(mode="json"))
@@ -69,6 +69,13 @@ def _judge(file: Path) -> Callable[..., Verdict]:
     from trajectories.validating import validate as judge
 
     return partial(validate_folder, file) if file.is_dir() else partial(judge, file, name=str(file))
+
+
+def _require_enough(recipe: Pipeline, made: Learnable) -> None:
+    from training.episodes.artifact import Contents
+    from training.phases.enough import require_enough
+
+    require_enough(Contents.of(made), recipe)
 
 
 def _recipe(at: Invocation, pipeline: str | None) -> Pipeline | None:

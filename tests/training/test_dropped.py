@@ -1,12 +1,15 @@
 """What a plan's drops hold: sets whole, duplicates once, and nothing disturbed by one bad file."""
 
+import gzip
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 
 import pytest
+import zstandard
 from job_box import BUCKET, NAME, Box
 from sample_pairs import make_pairs, openai_file
 
@@ -170,20 +173,43 @@ def test_few_objects_show_all_they_may(objects: int, shown: int) -> None:
     assert problems_shown(objects) == shown
 
 
-def test_a_long_reading_gives_signs_of_life(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drops, "SAID_EVERY", 10)
-    drop = box.drop("long.jsonl", openai_file(make_pairs(35)))
+def signs_of_life(box: Box, body: bytes) -> list[Mapping[str, float]]:
+    drop = box.drop("long.jsonl", body)
     box.plan()
     assignment = read_assignment(Objects(BUCKET, box.client), box.job("collect"))
     path = box.folder / "long"
-    path.write_bytes(box.read(drop.key))
-    said = list(Dropped().read(assignment, {drop.id: path}))
-    assert [event.metrics.get("records") for event in said if isinstance(event, Advance)] == [
-        None,
-        10.0,
-        20.0,
-        30.0,
-    ]
+    path.write_bytes(body)
+    dropped = Dropped.of(box.pipeline, box.folder / "scratch")
+    said = dropped.read(assignment, {drop.id: path})
+    return [event.metrics for event in said if isinstance(event, Advance)]
+
+
+def test_a_long_reading_gives_signs_of_life(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drops, "SAID_EVERY", 10)
+    said = signs_of_life(box, openai_file(make_pairs(35)))
+    assert [metrics.get("records") for metrics in said] == [None, 10.0, 20.0, 30.0]
+
+
+def test_records_that_are_all_bad_are_signs_of_life_as_well(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drops, "SAID_EVERY", 10)
+    said = signs_of_life(box, b"{broken\n" * 20 + b'{"a": 1}\n' * 15)
+    assert [metrics.get("records") for metrics in said] == [None, 10.0, 20.0, 30.0]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress])
+def test_large_records_are_told_of_by_the_bytes_read_though_they_are_few(
+    box: Box, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
+) -> None:
+    monkeypatch.setattr(drops, "SAID_EVERY_BYTES", 1_000_000)
+    noise = Random(0)
+    lines = [b'{"a": "%b"}\n' % noise.randbytes(20_000).hex().encode() for _ in range(300)]
+    body = pack(b"".join(lines))
+    megabytes = [metrics.get("megabytes", 0.0) for metrics in signs_of_life(box, body)]
+    assert 3 < len(megabytes) <= 2 + len(body) / 1e6
+    assert megabytes == sorted(megabytes)
+    assert 0 < megabytes[-1] <= round(len(body) / 1e6, 1)
 
 
 def test_what_cannot_speak_is_spoken_for_until_it_is_over(

@@ -1,6 +1,7 @@
 """KTO's loss against a second implementation, its closed forms, and what it must not depend on."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -185,3 +186,17 @@ def test_settings_that_can_teach_nothing_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"greater than|finite|above 0"):
             Kto.model_validate({"algorithm": "kto"} | bad)
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12))
+def test_partners_are_the_next_of_another_task_from_half_way_round(tasks: list[str]) -> None:
+    count, half = len(tasks), max(1, len(tasks) // 2)
+    for place, found in enumerate(partners(tasks)):
+        round_ = [(place + half + step) % count for step in range(count)]
+        assert found == next((one for one in round_ if tasks[one] != tasks[place]), round_[0])
+
+
+def test_a_hundred_thousand_episodes_of_one_task_find_partners_in_no_time() -> None:
+    begun = time.process_time()
+    assert len(partners(["t"] * 100_000)) == 100_000
+    assert time.process_time() - begun < 5

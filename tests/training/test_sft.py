@@ -100,10 +100,11 @@ def test_only_what_the_assistant_says_in_a_game_is_learnt_its_ends_included() ->
 
 @given(st.integers(1, 40), st.floats(0.01, 1))
 def test_the_best_are_the_top_share_by_return_and_at_least_one(count: int, share: float) -> None:
-    games = trajectories(40)[:count]
-    chosen = best(games, share)
-    assert len(chosen) == max(1, math.ceil(share * count))
-    left = {game.id for game in games} - {game.id for game in chosen}
-    worst = min(game.reward for game in chosen)
-    assert all(game.reward <= worst for game in games if game.id in left)
-    assert best(games[::-1], share) == chosen
+    returns = [game.reward for game in trajectories(40)[:count]]
+    chosen = best(returns, share)
+    assert len(set(chosen)) == len(chosen) == max(1, math.ceil(share * count))
+    left = set(range(count)) - set(chosen)
+    worst = min(returns[place] for place in chosen)
+    assert all(returns[place] <= worst for place in left)
+    ranks = [(-returns[place], place) for place in chosen]
+    assert ranks == sorted(ranks)

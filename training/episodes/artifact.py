@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -14,14 +16,13 @@ from training.checkpoints.folders import commit_folder
 from trajectories.labelling import Labelled
 from trajectories.learnable import Learnable
 from trajectories.pair import Pair
-from trajectories.shards import read_shards, write_shards
+from trajectories.shards import read_shards
 from trajectories.trajectory import Trajectory
 
 TRAIN = "train"
 HELD_OUT = "held_out"
 DEMONSTRATIONS = "demonstrations"
 CONTENTS = "contents.json"
-_LABELS = ("good", "bad")
 
 
 class Contents(Stored):
@@ -57,32 +58,23 @@ class Contents(Stored):
         )
 
 
-def write_learnable(folder: Path, made: Learnable) -> None:
-    """Write shards and contents into an existing folder.
+def set_of(side: str, *, good: bool) -> str:
+    """Name of the shards of good or bad episodes of `TRAIN` or `HELD_OUT`."""
+    return f"{side}_{'good' if good else 'bad'}"
+
+
+def commit_episodes(target: Path, written: Path, *, run: str) -> ArtifactRef:
+    """Commit shards and contents that lie in another folder of the same file system.
 
     Raises:
         OSError: the disk refuses.
     """
-    write_shards(folder, TRAIN, made.training)
-    write_shards(folder, HELD_OUT, made.held_out)
-    write_shards(folder, DEMONSTRATIONS, made.demonstrations)
-    sides = {TRAIN: made.labelled_training, HELD_OUT: made.labelled_held_out}
-    for name, labelled in sides.items():
-        for label in _LABELS:
-            some = (one.trajectory for one in labelled if one.good == (label == "good"))
-            write_shards(folder, f"{name}_{label}", some)
-    (folder / CONTENTS).write_bytes(Contents.of(made).to_bytes())
 
+    def fill(folder: Path) -> None:
+        for path in sorted(written.iterdir()):
+            path.rename(folder / path.name)
 
-def write_episodes(target: Path, made: Learnable, *, run: str) -> ArtifactRef:
-    """Commit an episodes folder.
-
-    Raises:
-        OSError: the disk refuses.
-    """
-    return commit_folder(
-        target, lambda folder: write_learnable(folder, made), kind="episodes", run=run
-    )
+    return commit_folder(target, fill, kind="episodes", run=run)
 
 
 def read_contents(folder: Path) -> Contents:
@@ -98,36 +90,59 @@ def read_contents(folder: Path) -> Contents:
         raise ContractBroken(f"{path} cannot be read: {error}") from error
 
 
-def read_pairs_of(folder: Path, name: str) -> list[Pair]:
-    """Read the pairs `TRAIN` or `HELD_OUT` of a verified episodes folder.
+def pairs_in(folder: Path, name: str) -> Iterator[Pair]:
+    """Read the pairs `TRAIN` or `HELD_OUT` of a verified episodes folder one by one.
 
     Raises:
         ContractBroken: a record is not a pair.
     """
-    return [_pair(one, folder) for one in read_shards(folder, name)]
+    return (_pair(one, folder) for one in read_shards(folder, name))
 
 
-def read_demonstrations(folder: Path) -> list[Trajectory]:
-    """Read the demonstrations of a verified episodes folder.
+def demonstrations_in(folder: Path) -> Iterator[Trajectory]:
+    """Read the demonstrations of a verified episodes folder one by one.
 
     Raises:
         ContractBroken: a record is not a trajectory.
     """
-    return [_trajectory(one, folder) for one in read_shards(folder, DEMONSTRATIONS)]
+    return (_trajectory(one, folder) for one in read_shards(folder, DEMONSTRATIONS))
 
 
-def read_labelled(folder: Path, name: str) -> list[Labelled]:
+def labelled_in(folder: Path, name: str) -> Iterator[Labelled]:
     """Read the good and bad episodes of `TRAIN` or `HELD_OUT`, in the order of their ids.
 
     Raises:
         ContractBroken: a record is not a trajectory.
     """
-    labelled = [
-        Labelled(_trajectory(one, folder), label == "good")
-        for label in _LABELS
-        for one in read_shards(folder, f"{name}_{label}")
-    ]
-    return sorted(labelled, key=lambda one: one.trajectory.id)
+    return heapq.merge(
+        *(episodes_in(folder, name, good=good) for good in (True, False)),
+        key=lambda one: one.trajectory.id,
+    )
+
+
+def episodes_in(folder: Path, name: str, *, good: bool) -> Iterator[Labelled]:
+    """Read the good or the bad episodes of `TRAIN` or `HELD_OUT`, in the order of their ids.
+
+    Raises:
+        ContractBroken: a record is not a trajectory.
+    """
+    shards = read_shards(folder, set_of(name, good=good))
+    return (Labelled(_trajectory(one, folder), good) for one in shards)
+
+
+def read_pairs_of(folder: Path, name: str) -> list[Pair]:
+    """The pairs of `pairs_in`, all in memory."""
+    return list(pairs_in(folder, name))
+
+
+def read_demonstrations(folder: Path) -> list[Trajectory]:
+    """The demonstrations, all in memory."""
+    return list(demonstrations_in(folder))
+
+
+def read_labelled(folder: Path, name: str) -> list[Labelled]:
+    """The episodes of `labelled_in`, all in memory."""
+    return list(labelled_in(folder, name))
 
 
 def _pair(record: Pair | Trajectory, folder: Path) -> Pair:

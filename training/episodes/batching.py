@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -61,15 +62,19 @@ def groups_by_length(items: Sequence[Sized], *, tokens: int = BATCH_TOKENS) -> l
     Returns:
         Groups of indices, the longest items first; each index once.
     """
-    order = sorted(range(len(items)), key=lambda index: (-items[index].length, index))
+    # Each item is looked at once, as it may have to be read from a disk.
+    lengths, heights = array("q"), array("q")
+    for item in items:
+        lengths.append(item.length)
+        heights.append(item.height)
     groups: list[list[int]] = []
     room = 0
-    for index in order:
-        if not groups or room < items[index].height:
+    for index in sorted(range(len(lengths)), key=lambda index: (-lengths[index], index)):
+        if not groups or room < heights[index]:
             groups.append([])
-            room = tokens // items[index].length
+            room = tokens // lengths[index]
         groups[-1].append(index)
-        room -= items[index].height
+        room -= heights[index]
     return groups
 
 

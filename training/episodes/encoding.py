@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 from training.episodes.fitting import Answer, Exchange, Ids, Loss, Prompt, fit
 from training.episodes.rendering import Rendering, Segment, Stretch
@@ -13,8 +14,9 @@ from trajectories.message import Message
 from trajectories.pair import Pair
 from trajectories.trajectory import Trajectory
 
+T = TypeVar("T")
 _Turns = tuple[Message, ...]
-_AT_ONCE = 4096
+_AT_ONCE = 2048
 """Conversations whose texts are in memory side by side."""
 
 
@@ -106,16 +108,17 @@ def encode_pairs(
     Raises:
         JobFailed: the chat template is not of that kind.
     """
-    conversations = [
-        Conversation(pair.prompt, (pair.chosen, pair.rejected), pair.tools) for pair in pairs
-    ]
-    made = []
-    loss = Loss()
-    for encoded in encode(conversations, tokenizer, context=context):
+    made = list(each_pair(pairs, tokenizer, context=context))
+    return [pair for pair, _ in made], sum((loss for _, loss in made), Loss())
+
+
+def each_pair(
+    pairs: Iterable[Pair], tokenizer: Tokenizer, *, context: int
+) -> Iterator[tuple[EncodedPair, Loss]]:
+    """What `encode_pairs` does, pair by pair, some thousands of them in memory."""
+    for _, encoded in encode(pairs, _of_pair, tokenizer, context=context):
         fitted = fit(encoded.prompt, encoded.answers, context=context)
-        made.append(EncodedPair(fitted.prompt, *fitted.answers))
-        loss += fitted.loss
-    return made, loss
+        yield EncodedPair(fitted.prompt, *fitted.answers), fitted.loss
 
 
 def encode_trajectories(
@@ -134,38 +137,54 @@ def encode_trajectories(
     Raises:
         JobFailed: the chat template changes earlier text when a message is added.
     """
-    rows = []
-    loss = Loss()
-    for encoded in encode(conversations_of(trajectories), tokenizer, context=context):
+    made = list(each_trajectory(trajectories, tokenizer, context=context))
+    return [row for row, _ in made], sum((loss for _, loss in made), Loss())
+
+
+def each_trajectory(
+    trajectories: Iterable[Trajectory], tokenizer: Tokenizer, *, context: int
+) -> Iterator[tuple[Row, Loss]]:
+    """What `encode_trajectories` does, episode by episode, some thousands of them in memory."""
+    for _, encoded in encode(trajectories, of_trajectory, tokenizer, context=context):
         fitted = fit(encoded.prompt, encoded.answers, context=context)
-        rows.append(row_of(fitted.prompt, fitted.answers[0]))
-        loss += fitted.loss
-    return rows, loss
+        yield row_of(fitted.prompt, fitted.answers[0]), fitted.loss
 
 
-def conversations_of(trajectories: Sequence[Trajectory]) -> list[Conversation]:
-    """Episodes as an opening and one answer that is many turns long."""
-    return [Conversation(one.opening, (one.play,), one.tools) for one in trajectories]
+def of_trajectory(one: Trajectory) -> Conversation:
+    """An episode as an opening and one answer that is many turns long."""
+    return Conversation(one.opening, (one.play,), one.tools)
+
+
+def _of_pair(pair: Pair) -> Conversation:
+    return Conversation(pair.prompt, (pair.chosen, pair.rejected), pair.tools)
 
 
 def encode(
-    conversations: Sequence[Conversation], tokenizer: Tokenizer, *, context: int
-) -> Iterator[Encoded]:
+    items: Iterable[T],
+    conversation: Callable[[T], Conversation],
+    tokenizer: Tokenizer,
+    *,
+    context: int,
+) -> Iterator[tuple[T, Encoded]]:
     """Token ids of prompts and of the answers to each, before anything is cut.
 
     Args:
-        conversations: prompts, each with its answers.
+        items: what to encode.
+        conversation: an item as a prompt with its answers.
         tokenizer: see `encode_pairs`.
         context: longest branch; the prompt of a longer one is told apart into its turns.
 
     Yields:
-        Each conversation, in the order given.
+        Each item with what was made of it, in the order given.
 
     Raises:
         JobFailed: the chat template changes earlier text when a message is added.
     """
-    for start in range(0, len(conversations), _AT_ONCE):
-        yield from _encode(conversations[start : start + _AT_ONCE], Rendering(tokenizer), context)
+    waiting = iter(items)
+    while some := list(islice(waiting, _AT_ONCE)):
+        conversations = [conversation(one) for one in some]
+        encoded = _encode(conversations, Rendering(tokenizer), context)
+        yield from zip(some, encoded, strict=True)
 
 
 def _encode(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from array import array
 from functools import lru_cache
 
 
@@ -26,7 +27,7 @@ def batch_at(step: int, *, pairs: int, batch_size: int, seed: int) -> list[int]:
 
 
 @lru_cache(maxsize=4)
-def _permutation(epoch: int, pairs: int, seed: int) -> tuple[int, ...]:
-    order = list(range(pairs))
+def _permutation(epoch: int, pairs: int, seed: int) -> array[int]:
+    order = array("q", range(pairs))
     random.Random(f"{seed}:{epoch}").shuffle(order)  # noqa: S311 - an order, not a secret
-    return tuple(order)
+    return order

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from contracts.errors import DataUnusable
@@ -12,10 +13,12 @@ from training.algorithms.descent import make_optimizer
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.dpo_learner import DpoLearner
 from training.algorithms.logprobs import score_groups
-from training.episodes.artifact import HELD_OUT, TRAIN, read_pairs_of
+from training.episodes.artifact import HELD_OUT, TRAIN, pairs_in
 from training.episodes.cut_report import cut_figures, cut_words
-from training.episodes.encoding import EncodedPair, encode_pairs
+from training.episodes.encoding import EncodedPair, each_pair, encode_pairs
+from training.episodes.fitting import Loss
 from training.episodes.order import batch_at
+from training.episodes.shelf import Shelf, shelf_of_pairs
 from training.events import Event
 from training.lessons.held_out_look import HeldOutLook, looks_at
 from training.lessons.lesson import Beginning, Classroom, Lesson
@@ -91,7 +94,8 @@ class DpoLesson(Lesson):
         self, look: list[EncodedPair], model: CausalModel | None
     ) -> Generator[Event, None, dict[str, AnswerLogProbs]]:
         """What the policy that the lesson began from gives the pairs."""
-        room, parts = self.room, {"train": self._pairs, "held_out": look}
+        room = self.room
+        parts: dict[str, Sequence[EncodedPair]] = {"train": self._pairs, "held_out": look}
 
         def scoring(policy: CausalModel) -> Iterator[dict[str, Tensor]]:
             for name, pairs in parts.items():
@@ -99,13 +103,11 @@ class DpoLesson(Lesson):
                 for scores in score_groups(policy, pairs, pad=room.pad, device=room.device):
                     yield _by_name(name, scores.sums)
 
-        ids = {
-            name: [
-                [pair.prompt, *((side.ids, side.learn) for side in (pair.chosen, pair.rejected))]
-                for pair in pairs
-            ]
-            for name, pairs in parts.items()
-        }
+        seen = [
+            [pair.prompt, *((side.ids, side.learn) for side in (pair.chosen, pair.rejected))]
+            for pair in look
+        ]
+        ids = {"train": self._pairs.digest, "held_out": seen}
         cache = ReferenceCache(room, self.beginning)
         what = f"{len(self._pairs) + len(look)} pairs"
         kept = yield from cache.get(ids, scoring, model, what=what)
@@ -114,23 +116,27 @@ class DpoLesson(Lesson):
             for name in parts
         }
 
-    def _encode(self) -> tuple[list[EncodedPair], list[EncodedPair]]:
-        context = self.room.context
-        encoded, cut = encode_pairs(
-            read_pairs_of(self.room.episodes, TRAIN), self.room.tokenizer, context=context
-        )
-        pairs = [pair for pair in encoded if pair.distinct]
+    def _encode(self) -> tuple[Shelf[EncodedPair], list[EncodedPair]]:
+        room, context = self.room, self.room.context
+        pairs, loss, alike = shelf_of_pairs(room.assignment.folder), Loss(), 0
+        train = pairs_in(room.episodes, TRAIN)
+        for pair, lost in each_pair(train, room.tokenizer, context=context):
+            loss += lost
+            if pair.distinct:
+                pairs.add(pair)
+            else:
+                alike += 1
         if not pairs:
             raise DataUnusable(
                 f"within model.context of {context} tokens no pair's answers differ; raise it"
             )
         self.counts = {
             "train_pairs": float(len(pairs)),
-            "train_pairs_alike": float(len(encoded) - len(pairs)),
-        } | cut_figures(cut, "train_")
-        self.notes = cut_words(cut, "pairs", context=context)
-        held_out = read_pairs_of(self.room.episodes, HELD_OUT)[: HeldOutLook.PAIRS]
-        look, _ = encode_pairs(held_out, self.room.tokenizer, context=context)
+            "train_pairs_alike": float(alike),
+        } | cut_figures(loss, "train_")
+        self.notes = cut_words(loss, "pairs", context=context)
+        held_out = list(islice(pairs_in(room.episodes, HELD_OUT), HeldOutLook.PAIRS))
+        look, _ = encode_pairs(held_out, room.tokenizer, context=context)
         return pairs, look
 
 

@@ -11,7 +11,7 @@ from contracts.steps import Kto
 from training.algorithms.descent import make_optimizer
 from training.algorithms.kto_learner import Examples, KtoLearner
 from training.algorithms.logprobs import score_rows
-from training.episodes.artifact import TRAIN, read_labelled
+from training.episodes.artifact import TRAIN, labelled_in
 from training.episodes.cut_report import cut_figures, cut_words
 from training.episodes.order import batch_at
 from training.events import Event
@@ -92,17 +92,18 @@ class KtoLesson(Lesson):
                 for scores in score_rows(policy, rows, pad=room.pad, device=room.device):
                     yield {name: scores.sums}
 
-        ids = {name: [[row.ids, row.learn] for row in rows] for name, rows in parts.items()}
+        ids = {name: rows.digest for name, rows in parts.items()}
         cache = ReferenceCache(room, self.beginning)
         return (yield from cache.get(ids, scoring, model, what=f"{len(made.rows)} episodes"))
 
     def _encode(self) -> LabelledRows:
         context = self.room.context
         made = encode_labelled(
-            read_labelled(self.room.episodes, TRAIN),
+            labelled_in(self.room.episodes, TRAIN),
             self.room.tokenizer,
             context=context,
             mismatch=True,
+            folder=self.room.assignment.folder,
         )
         if len(set(made.good)) < 2:  # noqa: PLR2004 - good ones and bad ones
             raise DataUnusable("kto learns from good and bad episodes; drop both kinds")

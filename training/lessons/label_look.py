@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from itertools import chain, islice, zip_longest
-from typing import TypeVar
+from pathlib import Path
 
 from training.algorithms.logprobs import score_rows
-from training.episodes.artifact import HELD_OUT, read_labelled
+from training.episodes.artifact import HELD_OUT, episodes_in
 from training.lessons.labelled import encode_labelled
 from training.lessons.lesson import Classroom
 from training.models.protocols import CausalModel
@@ -15,7 +15,6 @@ from trajectories.labelling import Labelled
 
 _EPISODES = 16
 _LOOKS = 4
-T = TypeVar("T")
 
 
 def looks_at(step: int, steps: int) -> bool:
@@ -33,7 +32,7 @@ class LabelLook:
 
     def __init__(self, room: Classroom) -> None:
         self._room = room
-        few = _few(read_labelled(room.episodes, HELD_OUT))
+        few = _few(room.episodes)
         self._seen = encode_labelled(few, room.tokenizer, context=room.context)
 
     def at(self, model: CausalModel) -> dict[str, float]:
@@ -55,7 +54,7 @@ class LabelLook:
         return figures
 
 
-def _few(labelled: Sequence[Labelled]) -> list[Labelled]:
-    sides = [[one for one in labelled if one.good is good] for good in (True, False)]
-    mixed = chain.from_iterable(zip_longest(*sides))
-    return list(islice((one for one in mixed if one is not None), _EPISODES))
+def _few(episodes: Path) -> Iterator[Labelled]:
+    sides = (episodes_in(episodes, HELD_OUT, good=good) for good in (True, False))
+    mixed = chain.from_iterable(zip_longest(*(islice(side, _EPISODES) for side in sides)))
+    return islice((one for one in mixed if one is not None), _EPISODES)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, compress
 
 from contracts.errors import DataUnusable
 from contracts.steps import Sft
 from training.algorithms.descent import make_optimizer
 from training.algorithms.sft_learner import SftLearner
-from training.episodes.artifact import TRAIN, read_demonstrations, read_labelled
+from training.episodes.artifact import TRAIN, demonstrations_in, episodes_in
 from training.episodes.cut_report import cut_figures, cut_words
-from training.episodes.encoding import Row, encode_trajectories
+from training.episodes.encoding import Row, each_trajectory
+from training.episodes.fitting import Loss
 from training.episodes.order import batch_at
+from training.episodes.shelf import Shelf, shelf_of_rows
 from training.events import Event
 from training.lessons.label_look import LabelLook, looks_at
 from training.lessons.lesson import Beginning, Classroom, Lesson
@@ -76,40 +80,58 @@ class SftLesson(Lesson):
             with self.room.watch.stage("looking at held-out episodes"):
                 self.figures |= self.room.party.from_first(lambda: look.at(self.room.model))
 
-    def _encode(self, *, plays: bool) -> list[Row]:
-        episodes = self._episodes(plays=plays)
+    def _encode(self, *, plays: bool) -> Shelf[Row]:
+        room = self.room
         share = self.recipe.top_share or (_PLAYED_SHARE if plays else 1.0)
-        chosen = best(episodes, share)
-        rows, cut = encode_trajectories(chosen, self.room.tokenizer, context=self.room.context)
-        said = [row for row in rows if any(row.learn)]
-        if not said:
+        returns = array("d", (_return(one) for one in self._episodes(plays=plays)))
+        chosen = best(returns, share)
+        wanted = bytearray(len(returns))
+        for place in chosen:
+            wanted[place] = True
+        taken = compress(self._episodes(plays=plays), wanted)
+        rows = shelf_of_rows(room.assignment.folder)
+        loss, silent = Loss(), set()
+        for number, (row, lost) in enumerate(
+            each_trajectory(taken, room.tokenizer, context=room.context)
+        ):
+            rows.add(row)
+            loss += lost
+            if not any(row.learn):
+                silent.add(number)
+        # They were read in the order of their ids, and are learnt from in that of their returns.
+        number_of = accumulate(wanted, initial=0)
+        numbers = array("q", number_of)
+        rows.arrange(n for n in (numbers[place] for place in chosen) if n not in silent)
+        if not rows:
             raise DataUnusable("there is no episode to learn from by sft; drop some")
         self.counts = {
-            "train_episodes": float(len(said)),
-            "train_episodes_left_out": float(len(episodes) - len(said)),
-        } | cut_figures(cut, "train_")
-        rewards = [one.reward for one in chosen if one.reward is not None]
+            "train_episodes": float(len(rows)),
+            "train_episodes_left_out": float(len(returns) - len(rows)),
+        } | cut_figures(loss, "train_")
+        rewards = [returns[place] for place in chosen if returns[place] < math.inf]
         if rewards:
             self.counts["train_least_reward"] = min(rewards)
-        self.notes = cut_words(cut, "episodes", context=self.room.context)
-        return said
+        self.notes = cut_words(loss, "episodes", context=room.context)
+        return rows
 
-    def _episodes(self, *, plays: bool) -> list[Trajectory]:
+    def _episodes(self, *, plays: bool) -> Iterator[Trajectory]:
+        """In the order of their ids."""
         if plays:
-            return read_demonstrations(self.room.episodes)
-        return [one.trajectory for one in read_labelled(self.room.episodes, TRAIN) if one.good]
+            return demonstrations_in(self.room.episodes)
+        good = episodes_in(self.room.episodes, TRAIN, good=True)
+        return (one.trajectory for one in good)
 
 
-def best(episodes: Sequence[Trajectory], share: float) -> list[Trajectory]:
-    """The top share by return, the highest first; of equal ones those of the lower ids.
+def best(returns: Sequence[float], share: float) -> list[int]:
+    """Places of the top share by return, the highest first; of equal ones the earlier.
 
     One that nobody judged stands for the best, as it was given to be imitated.
 
     Args:
-        episodes: any number.
+        returns: of any number of episodes; infinite where nobody judged.
         share: over 0 … 1; at least one stays where there is one.
     """
-    ranked = sorted(episodes, key=lambda one: (-_return(one), one.id))
+    ranked = sorted(range(len(returns)), key=lambda place: -returns[place])
     return ranked[: math.ceil(share * len(ranked))]
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 from contracts.artifact import ArtifactRef
+from contracts.pipeline import Pipeline
 from training.artifacts import bring
 from training.assignment import Assignment
 from training.checkpoints.folders import folder_of, folder_uri
 from training.environments.loading import load
-from training.episodes.artifact import write_episodes
+from training.episodes.artifact import commit_episodes, demonstrations_in
+from training.episodes.sorting_out import SortingOut
+from training.episodes.texts import Sample, texts_to_train_on
 from training.events import Advance, Done, Event, Export, Inspected, Materials
 from training.objects import Objects
 from training.phases.dropped import Dropped
@@ -19,9 +24,9 @@ from training.phases.game_room import require_room
 from training.phases.playing import and_play
 from training.phases.version_zero import make_version_zero
 from training.stopwatch import Stopwatch
-from trajectories.learnable import Learnable
 
 START = "start"
+SCRATCH = "sorting"
 
 
 def prepare(assignment: Assignment, objects: Objects) -> Materials:
@@ -64,40 +69,67 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
 
 
 def _read(assignment: Assignment, materials: Materials) -> Generator[Event, None, Done]:
+    scratch = assignment.folder / SCRATCH
+    shutil.rmtree(scratch, ignore_errors=True)
+    try:
+        return (yield from _read_within(scratch, assignment, materials))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _read_within(
+    scratch: Path, assignment: Assignment, materials: Materials
+) -> Generator[Event, None, Done]:
     watch = Stopwatch()
     pipeline = assignment.plan.pipeline
-    dropped = Dropped()
+    dropped = Dropped.of(pipeline, scratch)
     with watch.stage("reading"):
         yield from dropped.read(assignment, materials)
     yield Inspected(tuple(dropped.reports))
-    with watch.stage("pairing"):
-        made = dropped.learnable(pipeline)
-    if made.kind == "nothing":
-        return _nothing(dropped, made, watch)
-    require_enough(made, pipeline)
-    episodes = write_episodes(assignment.folder / "episodes", made, run=assignment.spec.run)
-    start, exports = yield from _start(assignment, materials, made, watch)
+    dropped.require_one_readable()
+    with watch.stage("sorting"):
+        found, written = yield from _sort_out(dropped, pipeline, scratch)
+    contents, metrics = found.contents, dropped.metrics()
+    if contents.kind == "nothing":
+        note = why_nothing(found)
+        return Done(outcome="no_data", metrics=metrics, notes=(note,), seconds=watch.seconds)
+    require_enough(contents, pipeline)
+    with watch.stage("writing"):
+        target = assignment.folder / "episodes"
+        episodes = commit_episodes(target, written, run=assignment.spec.run)
+    start, exports, notes = yield from _start(assignment, materials, target, watch)
     if pipeline.environment is not None:
-        logged = made.demonstrations
+        logged = demonstrations_in(target)
         require_room(pipeline.environment, pipeline.model.context, folder_of(start), logged)
     return Done(
         artifacts={"episodes": episodes, START: start},
         exports=exports,
-        metrics=dropped.metrics() | counts(made),
-        notes=() if pipeline.environment else (made.why,),
+        metrics=metrics | counts(contents, found.mean_reward),
+        notes=notes if pipeline.environment else (contents.why, *notes),
         seconds=watch.seconds,
     )
 
 
-def _nothing(dropped: Dropped, made: Learnable, watch: Stopwatch) -> Done:
-    note = why_nothing(dropped.pairs, dropped.trajectories, made)
-    return Done(outcome="no_data", metrics=dropped.metrics(), notes=(note,), seconds=watch.seconds)
+def _sort_out(
+    dropped: Dropped, pipeline: Pipeline, scratch: Path
+) -> Generator[Event, None, tuple[SortingOut, Path]]:
+    """Sort out what was gathered, with signs of life; and where the shards of it lie."""
+    written = scratch / "shards"
+    written.mkdir(parents=True, exist_ok=True)
+    plays = pipeline.environment is not None
+    found = SortingOut(
+        dropped.gathering, pipeline.learning_rules, plays=plays, folder=written, scratch=scratch
+    )
+    yield Advance("Sorting out what can be learnt")
+    for done in found.run():
+        yield Advance("Sorting out what can be learnt", metrics={"sorted": float(done)})
+    return found, written
 
 
 def _start(
-    assignment: Assignment, materials: Materials, made: Learnable, watch: Stopwatch
-) -> Generator[Event, None, tuple[ArtifactRef, dict[str, Export]]]:
-    """The policy to start from, and what is to be exported of it."""
+    assignment: Assignment, materials: Materials, episodes: Path, watch: Stopwatch
+) -> Generator[Event, None, tuple[ArtifactRef, dict[str, Export], tuple[str, ...]]]:
+    """The policy to start from, what is to be exported of it, and what is to be said of it."""
     parent = assignment.plan.parent
     if parent is not None:
         at = ArtifactRef(
@@ -105,22 +137,12 @@ def _start(
             uri=folder_uri(materials[START]),
             manifest=parent.policy.manifest,
         )
-        return at, {}
+        return at, {}, ()
     yield Advance("Making the pipeline's first policy")
+    sample = Sample(texts_to_train_on(episodes))
     with watch.stage("first policy"):
-        export = make_version_zero(assignment, _texts(made))
-    return export.ref, {"initial": export}
-
-
-def _texts(made: Learnable) -> Iterator[str]:
-    """What a new tokenizer is trained on: nothing that is held out."""
-    from training.models.tokenizer import texts_of, texts_of_episodes
-
-    if made.demonstrations:
-        return texts_of_episodes(made.demonstrations)
-    if made.kind == "pairs" or not made.labelled_training:
-        return texts_of(made.training)
-    return texts_of_episodes(one.trajectory for one in made.labelled_training)
+        export = make_version_zero(assignment, sample)
+    return export.ref, {"initial": export}, sample.notes
 
 
 def _earlier(assignment: Assignment) -> dict[str, ArtifactRef]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +21,25 @@ from trajectories.trajectory import Trajectory
 
 DOWNLOADS_AT_ONCE = 8
 SAID_EVERY = 5_000
-"""Records: a second or less of reading."""
+"""Records: a second or less of reading, unless they are large."""
+SAID_EVERY_BYTES = 16 * 1024**2
+"""Of the file: the same of large ones."""
 _UNREADABLE = ".unreadable"
 _REMEDIES: dict[type[PermanentError], str] = {
     DataUnusable: "upload the file again; versions of uploads must not expire before their run",
     JobFailed: "let the job's role read the file (its KMS key, its storage class), then upload "
     "it again",
 }
+
+
+Take = Callable[[Pair | Trajectory], None]
+
+
+class Read(NamedTuple):
+    """How far an object is read: records, good or bad, and bytes of its file."""
+
+    records: int
+    bytes: int
 
 
 class DropObject(NamedTuple):
@@ -47,9 +59,9 @@ class DropObject(NamedTuple):
 
 
 class ObjectRead(NamedTuple):
-    """The usable records of one object, and what its uploader should know."""
+    """What an object's uploader should know, and whether its usable records count."""
 
-    records: list[Pair | Trajectory]
+    refused: bool
     report: ObjectReport
 
 
@@ -97,32 +109,36 @@ def why_unreadable(path: Path) -> PermanentError | None:
 
 
 def read_object(
-    one: DropObject, path: Path, rules: DataRules, *, shown: int
-) -> Generator[int, None, ObjectRead]:
-    """Read one object, saying now and then how many records of it are read.
+    one: DropObject, path: Path, rules: DataRules, take: Take, *, shown: int
+) -> Generator[Read, None, ObjectRead]:
+    """Read one object, saying now and then how far, whatever its records are.
 
-    A file whose share of bad records is over the pipeline's limit gives nothing at all.
+    A file whose share of bad records is over the pipeline's limit is refused whole.
 
     Args:
         one: the object.
         path: its file.
         rules: the pipeline's.
+        take: is given each usable record.
         shown: most problems that the report shows; it counts all.
     """
     error = why_unreadable(path)
     if error is not None:
-        return ObjectRead([], _unread(one, error))
+        return ObjectRead(True, _unread(one, error))
     reader = Reader(path, name=one.key, format=rules.format)
-    records = []
-    for record in reader:
-        records.append(record)
-        if not len(records) % SAID_EVERY:
-            yield reader.records
+    said = Read(0, 0)
+    for record in reader.every():
+        if record is not None:
+            take(record)
+        now = Read(reader.records, reader.bytes_read)
+        if now.records - said.records >= SAID_EVERY or now.bytes - said.bytes >= SAID_EVERY_BYTES:
+            said = now
+            yield now
     report = reader.report(drop=one.drop, key=one.key, version_id=one.version_id)
     if reader.bad_share > rules.max_bad_share:
         changes = _refused_whole(report, reader.bad_share, rules)
-        return ObjectRead([], _showing(report.model_copy(update=changes), shown))
-    return ObjectRead(records, _showing(report, shown))
+        return ObjectRead(True, _showing(report.model_copy(update=changes), shown))
+    return ObjectRead(False, _showing(report, shown))
 
 
 def problems_shown(objects: int) -> int:

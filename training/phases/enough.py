@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from contracts.errors import DataUnusable
 from contracts.pipeline import Pipeline
 from training.episodes.artifact import Contents
 from training.lessons.settling import settle
 from training.phases.measuring import metric_of
-from trajectories.labelling import is_learnable
-from trajectories.learnable import Learnable
-from trajectories.pair import Pair
-from trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from training.episodes.sorting_out import SortingOut
 
 
-def counts(made: Learnable) -> dict[str, float]:
-    """How much there is of what is learnt from: labels, or pairs and demonstrations."""
-    contents = Contents.of(made)
-    if made.kind == "labels":
+def counts(contents: Contents, mean_reward: float | None = None) -> dict[str, float]:
+    """How much there is of what is learnt from: labels, or pairs and demonstrations.
+
+    Args:
+        contents: of an episodes artifact.
+        mean_reward: of the demonstrations that have one, if any has.
+    """
+    if contents.kind == "labels":
         names = ("train_good", "train_bad", "held_out_good", "held_out_bad")
         return {name: float(getattr(contents, name)) for name in names}
     figures = {
@@ -26,59 +29,50 @@ def counts(made: Learnable) -> dict[str, float]:
         "held_out_pairs": float(contents.held_out_pairs),
         "distinct_pairs": float(contents.train_pairs + contents.held_out_pairs),
     }
-    if made.demonstrations:
-        figures["demonstrations"] = float(len(made.demonstrations))
-    rewards = [one.reward for one in made.demonstrations if one.reward is not None]
-    if rewards:
-        figures["demonstrations_mean_reward"] = sum(rewards) / len(rewards)
+    if contents.demonstrations:
+        figures["demonstrations"] = float(contents.demonstrations)
+    if mean_reward is not None:
+        figures["demonstrations_mean_reward"] = mean_reward
     return figures
 
 
-def why_nothing(pairs: Sequence[Pair], trajectories: Sequence[Trajectory], made: Learnable) -> str:
-    """Why nothing can be learnt from what was dropped, in a sentence.
-
-    Args:
-        pairs: all that are usable as records.
-        trajectories: the same of episodes.
-        made: what can be learnt of them: nothing.
-    """
-    count = len(pairs) + len(trajectories)
+def why_nothing(found: SortingOut) -> str:
+    """Why nothing can be learnt from what was dropped, in a sentence."""
+    count = found.pairs + found.episodes
     if not count:
         return "no dropped record is usable"
-    if not pairs and not any(
-        turn.role == "assistant" for one in trajectories for turn in one.messages
-    ):
+    if not found.pairs and not found.answered:
         return (
             f"all {count} usable records are prompts without an answer, and there is nothing to "
             "learn from a prompt alone; drop answers with a reward or a label"
         )
-    if any(is_learnable(one) for one in trajectories):
+    if found.learnable:
         return (
             "no two episodes of one task differ enough in their rewards to prefer one; drop more "
             "trials of a task, or let a round learn by kto, sft or auto, which take single episodes"
         )
     return (
         f"in all {count} usable records the assistant's turns are marked not to be learnt from, "
-        f"or answer to images, which a policy of text cannot see ({made.why})"
+        f"or answer to images, which a policy of text cannot see ({found.contents.why})"
     )
 
 
-def require_enough(made: Learnable, pipeline: Pipeline) -> None:
+def require_enough(contents: Contents, pipeline: Pipeline) -> None:
     """Make sure that every step of every round finds what it learns from, and the gate a measure.
 
     Raises:
         DataUnusable: one does not.
     """
     if pipeline.environment is not None:
-        _require_for_playing(made, pipeline)
+        _require_for_playing(contents, pipeline)
         return
-    contents = Contents.of(made)
-    if "dpo" in pipeline.algorithms and not (made.training and made.held_out):
+    pairs = contents.train_pairs, contents.held_out_pairs
+    if "dpo" in pipeline.algorithms and not all(pairs):
         _refuse_few_pairs(contents, pipeline)
     steps = {
         settle(step, contents).step.algorithm for one in pipeline.rounds for step in one.optimize
     }
-    if "dpo" in steps and not made.training:
+    if "dpo" in steps and not contents.train_pairs:
         _refuse_few_pairs(contents, pipeline)
     good, bad = contents.train_good, contents.train_bad
     if "kto" in steps and not (good and bad):
@@ -95,17 +89,18 @@ def require_enough(made: Learnable, pipeline: Pipeline) -> None:
     metric_of(pipeline.gate, contents)
 
 
-def _require_for_playing(made: Learnable, pipeline: Pipeline) -> None:
+def _require_for_playing(contents: Contents, pipeline: Pipeline) -> None:
     steps = pipeline.algorithms
-    if "sft" in steps and not made.demonstrations:
+    pairs = contents.train_pairs, contents.held_out_pairs
+    if "sft" in steps and not contents.demonstrations:
         raise DataUnusable(
             "a round learns by sft, but no dropped episode is usable; drop episodes with their "
             "reward, {task_id, reward, traj: [{role, content}, …]}"
         )
-    if "dpo" in steps and not (made.training and made.held_out):
+    if "dpo" in steps and not all(pairs):
         raise DataUnusable(
-            f"a round learns by dpo, but {len(made.demonstrations)} episodes make only "
-            f"{len(made.training) + len(made.held_out)} pairs; drop several episodes a task whose "
+            f"a round learns by dpo, but {contents.demonstrations} episodes make only "
+            f"{sum(pairs)} pairs; drop several episodes a task whose "
             f"rewards differ by {pipeline.data.min_reward_gap:g}, or lower data.min_reward_gap"
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def _held_out(assignment: Assignment, materials: Materials) -> LabelledRows:
 
 
 def _score(
-    folder: Path, rows: tuple[Row, ...], pad: int, device: str
+    folder: Path, rows: Sequence[Row], pad: int, device: str
 ) -> Generator[Event, None, RowScores]:
     from training.algorithms.logprobs import score_rows
     from training.models.folders import load_model

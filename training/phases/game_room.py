@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Said(NamedTuple):
 
 
 def require_room(
-    spec: Environment, context: int, policy: Path, logged: Sequence[Trajectory]
+    spec: Environment, context: int, policy: Path, logged: Iterable[Trajectory]
 ) -> None:
     """Refuse a context that the longest game would not fit.
 
@@ -58,7 +58,7 @@ def require_room(
         )
 
 
-def listen(make: MakeEnvironment, logged: Sequence[Trajectory], *, limit_s: float) -> Said:
+def listen(make: MakeEnvironment, logged: Iterable[Trajectory], *, limit_s: float) -> Said:
     """Hear how games begin, and what is said to a turn of no sense; and what logs say beside.
 
     Raises:
@@ -98,9 +98,19 @@ def _begin(make: MakeEnvironment, task: int) -> tuple[str, str]:
     return opening, reply
 
 
-def _replies(logged: Iterable[Trajectory]) -> set[str]:
-    return {turn.content for one in logged for turn in one.play if turn.role != "assistant"}
+def _replies(logged: Iterable[Trajectory]) -> Iterator[str]:
+    return (turn.content for one in logged for turn in one.play if turn.role != "assistant")
 
 
 def _longest(texts: Iterable[str]) -> list[str]:
+    """The longest, each once, of which only so many are ever held."""
+    kept: set[str] = set()
+    for text in texts:
+        kept.add(text)
+        if len(kept) > 2 * _LONGEST:
+            kept = set(_first(kept))
+    return _first(kept)
+
+
+def _first(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=lambda text: (-len(text), text))[:_LONGEST]
