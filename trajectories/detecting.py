@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from contracts.counting import agreeing, counted
 from trajectories.formats import FORMATS
 from trajectories.refusal import kind, listed
 
@@ -48,7 +49,8 @@ def detect(sample: Sequence[object]) -> Detection:
     if not counts[best]:
         return Detection("", _what_else(sample))
     marks = FORMATS[best].marks
-    return Detection(best, f"{counts[best]} of the first {len(sample)} records have {marks}")
+    of = f"{counts[best]} of the first {counted(len(sample), 'record')}"
+    return Detection(best, f"{of} {agreeing(counts[best], 'has', 'have')} {marks}")
 
 
 def _what_else(sample: Sequence[object]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from contracts.counting import counted
 from contracts.pipeline import DataRules
 from trajectories.choosing import Kind, choose
 from trajectories.labelling import Labelled, has_images, is_learnable, labelled, sides_of, teaches
@@ -76,7 +77,10 @@ def learnable(
     if plays:
         sides = split_within_prompts(ordered, rules.held_out_share)
         kind: Kind = "episodes" if episodes else "pairs" if ordered else "nothing"
-        why = f"{len(episodes)} episodes and {len(ordered)} pairs for a policy that plays"
+        why = (
+            f"{counted(len(episodes), 'episode')} and {counted(len(ordered), 'pair')} "
+            "for a policy that plays"
+        )
         return Learnable(*sides, tuple(episodes), kind=kind, why=why)
     share = rules.held_out_share
     training, held_out = split_by(ordered, lambda pair: task_is_held_out(task_of(pair), share))

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from contracts.counting import agreeing
 from contracts.errors import ContractBroken
 from contracts.pipeline import Gate
 
+_GAMES = ("episodes", "episode on held-out seeds", "episodes on held-out seeds")
 _COUNTED = {
-    "accuracy": ("pairs", "held-out pairs"),
-    "label_accuracy": ("comparisons", "comparisons of a good with a bad held-out episode"),
-    "likelihood": ("held_out_good", "good held-out episodes"),
-    "success_rate": ("episodes", "episodes on held-out seeds"),
-    "mean_reward": ("episodes", "episodes on held-out seeds"),
+    "accuracy": ("pairs", "held-out pair", "held-out pairs"),
+    "label_accuracy": (
+        "comparisons",
+        "comparison of a good with a bad held-out episode",
+        "comparisons of a good with a bad held-out episode",
+    ),
+    "likelihood": ("held_out_good", "good held-out episode", "good held-out episodes"),
+    "success_rate": _GAMES,
+    "mean_reward": _GAMES,
 }
 """By metric, in the order in which `auto` takes them: the figure that counts its cases, and what
-they are called."""
+one of them and several are called."""
 
 
 class Judgement(NamedTuple):
@@ -38,15 +44,15 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
         ContractBroken: evaluate did not report what the gate needs.
     """
     metric = _found(metrics) if gate.metric == "auto" else gate.metric
-    counted, cases = _COUNTED[metric]
+    figure, *cases = _COUNTED[metric]
     start, end = f"start_{metric}", f"end_{metric}"
-    needed = (start, end, "gain", "gain_low", "gain_high", counted)
+    needed = (start, end, "gain", "gain_low", "gain_high", figure)
     missing = [name for name in needed if name not in metrics]
     if missing:
         raise ContractBroken(f"evaluate reported no {', '.join(missing)}; the gate needs them")
     shown = (
         f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
-        f"over {int(metrics[counted])} {cases}, "
+        f"over {int(metrics[figure])} {agreeing(metrics[figure], *cases)}, "
         f"gain {metrics['gain']:+.3f} [{metrics['gain_low']:+.3f}, {metrics['gain_high']:+.3f}]"
     )
     if metrics["gain_low"] > gate.min_gain:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts import layout
+from contracts.counting import counted
 from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.model import Contract
 from contracts.pipeline import DataRules, FolderModel, TinyModel
@@ -17,7 +18,7 @@ from relay.console.errors import ToolError
 from trajectories.pair import Pair
 from trajectories.reading import Reader
 from trajectories.trajectory import Trajectory
-from trajectories.validating import Enough, judge, read_to_end
+from trajectories.validating import Enough, Reaching, judge, read_to_end
 from trajectories.verdict import Verdict
 
 _ANY = "any"
@@ -93,7 +94,7 @@ class SetReader(Reader):
         forms = {one.format for one in self.reads if one.format}
         self.format = forms.pop() if len(forms) == 1 else ""
         told = next((one for one in self.reads if one.format), self.reads[0])
-        self.evidence = f"{len(self.reads)} files; {told.file}: {told.evidence}"
+        self.evidence = f"{counted(len(self.reads), 'file')}; {told.file}: {told.evidence}"
 
 
 def validate_folder(
@@ -103,6 +104,7 @@ def validate_folder(
     plays: bool | None = None,
     model: TinyModel | FolderModel | None = None,
     enough: Enough | None = None,
+    reach: Reaching | None = None,
 ) -> SetVerdict:
     """Judge a folder's files as a set; the arguments are those of `trajectories.validating`.
 
@@ -121,7 +123,8 @@ def validate_folder(
     if refusal is not None:
         raise ToolError(f"{folder}: {refusal.reason}; {refusal.remedy}")
     reader = SetReader(folder, [found[key] for key in keys], rules)
-    verdict = judge(read_to_end(reader, model), rules, plays=plays, enough=enough)
+    read = read_to_end(reader, model)
+    verdict = judge(read, rules, plays=plays, enough=enough, reach=reach)
     return SetVerdict(**dict(verdict), files=tuple(reader.reads))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.errors import DataUnusable
 from contracts.steps import Dpo
 from training.algorithms.descent import make_optimizer
@@ -104,7 +105,7 @@ class DpoLesson(Lesson):
             for name, pairs in parts.items()
         }
         cache = ReferenceCache(room, self.beginning)
-        what = f"{len(self._pairs) + len(look)} pairs"
+        what = counted(len(self._pairs) + len(look), "pair")
         kept = yield from cache.get(ids, scoring, model, what=what)
         return {
             name: AnswerLogProbs(*(kept[f"{name}/{side}"] for side in AnswerLogProbs._fields))
