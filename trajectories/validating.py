@@ -173,14 +173,15 @@ def _lesson(read: Read, made: Learnable, rules: DataRules) -> tuple[str, str]:
         return _usable(read), ""
     if made.kind == "nothing":
         return _nothing_to_learn(read, rules)
-    sides, noun, other = (len(made.training), len(made.held_out)), "pairs", "pairs"
+    sides, noun, other = (len(made.training), len(made.held_out)), "pair", "pairs"
     if made.kind == "labels":
         sides = (len(made.labelled_training), len(made.labelled_held_out))
-        noun, other = "labelled answers", "records"
+        noun, other = "labelled answer", "records"
     if all(sides):
         return _usable(read), ""
     return (
-        f"alone it gives {sides[0]} {noun} to train on and {sides[1]} held out; a run needs both",
+        f"alone it gives {counted(sides[0], noun)} to train on and {sides[1]:,} held out; "
+        "a run needs both",
         f"drop it together with {other} of other prompts",
     )
 
