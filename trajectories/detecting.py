@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from contracts.counting import agreeing, counted
+from contracts.counting import agreeing
 from trajectories.formats import FORMATS
 from trajectories.refusal import kind, listed, shown
 
@@ -49,7 +49,9 @@ def detect(sample: Sequence[object]) -> Detection:
     if not counts[best]:
         return Detection("", _what_else(sample))
     marks = FORMATS[best].marks
-    of = f"{counts[best]} of the first {counted(len(sample), 'record')}"
+    of = "the only record"
+    if len(sample) > 1:
+        of = f"{counts[best]} of the first {len(sample)} records"
     return Detection(best, f"{of} {agreeing(counts[best], 'has', 'have')} {marks}")
 
 

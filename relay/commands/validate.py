@@ -120,7 +120,7 @@ def _draw(file: Path, verdict: Verdict) -> None:
     draw(Text.assemble(mark, (str(file), "bold"), f"  {verdict.reason}"))
     facts = Table.grid(padding=(0, 2))
     facts.add_row("  format", verdict.format or "none", Text(verdict.evidence, style="dim"))
-    usable = f"{verdict.usable} of {verdict.records} usable"
+    usable = f"{verdict.usable:,} of {verdict.records:,} usable"
     facts.add_row("  records", usable, Text(_size(verdict), "dim"))
     facts.add_row("  learns", _use(verdict), Text(verdict.why, "dim"))
     if verdict.reach and verdict.reach.words:

@@ -55,6 +55,7 @@ class SetReader(Reader):
         self.reads: list[FileRead] = []
         self._folder, self._files, self._rules = folder, files, rules
         self._shown: list[Problem] = []
+        self._told: dict[str, FileRead] = {}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -90,10 +91,12 @@ class SetReader(Reader):
             problem_count=reader.problem_count,
         )
         self.reads.append(read)
-        self._shown += [_of_file(name, one) for one in reader.problems]
-        forms = {one.format for one in self.reads if one.format}
-        self.format = forms.pop() if len(forms) == 1 else ""
-        told = next((one for one in self.reads if one.format), self.reads[0])
+        if len(self._shown) < PROBLEMS_SHOWN_MAX:
+            self._shown += [_of_file(name, one) for one in reader.problems]
+        if read.format:
+            self._told.setdefault(read.format, read)
+        self.format = next(iter(self._told)) if len(self._told) == 1 else ""
+        told = next(iter(self._told.values()), self.reads[0])
         self.evidence = f"{counted(len(self.reads), 'file')}; {told.file}: {told.evidence}"
 
 
