@@ -2,6 +2,7 @@
 # come from wheels in requirements.txt.
 PYTHON ?= python3
 BIN := .venv/bin
+LANES ?= 2
 .DEFAULT_GOAL := help
 
 .PHONY: help setup demo test lint fmt types synth synth-all image-check clean
@@ -23,7 +24,7 @@ demo: setup  ## A dropped log of games becomes a policy that plays, on this mach
 	@$(BIN)/relay demo
 
 test: setup lint  ## Every check and every test
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(LANES) --dist loadgroup --no-loadscope-reorder
 
 lint: setup  ## ruff, mypy, import rules
 	$(BIN)/ruff check .

@@ -7,12 +7,33 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
-from cdk.cluster_settings import ClusterSettings, listed
+from cdk.cluster_settings import ClusterSettings, listed, profiles_text
 from contracts.errors import ContractBroken
+from contracts.hardware import Profiles
+from contracts.limits import PROGRESS_INTERVAL_MAX_S
 from contracts.model import describe
 
 LOG_RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827, 3653)
 """What CloudWatch Logs takes and CDK has a name for."""
+
+TOLD_BYTES_MAX = 3_000
+"""A function's variables have 4 KB with their names; what the stack itself puts there is less than
+a quarter of it."""
+_TOLD = (
+    "workspace_root",
+    "cluster_name",
+    "namespace",
+    "image",
+    "service_account",
+    "kueue_queue",
+    "priority_class",
+    "fsx_claim",
+    "ray_cluster",
+    "ray_version",
+    "hardware_profiles",
+)
+_GROUPS_OF_EKS = frozenset({"amazon", "aws", "eks", "iam", "system"})
+"""The functions' group in the cluster is named after the stack."""
 
 _PRINCIPAL = r"^arn:[a-z-]+:(iam|sts)::[0-9]{12}:[A-Za-z0-9+=,.@_/-]+$"
 
@@ -70,7 +91,10 @@ class Settings(ClusterSettings):
         description="Folder on the file system that all jobs share; absolute, no slash at the end.",
     )
     progress_interval_s: float = Field(
-        15, gt=0, le=600, description="Least time between a job's progress objects, in seconds."
+        15,
+        gt=0,
+        le=PROGRESS_INTERVAL_MAX_S,
+        description="Least time between a job's progress objects, in seconds.",
     )
     max_concurrency: int = Field(
         10, ge=2, le=1000, description="Most copies of a function that one queue is read by."
@@ -100,6 +124,26 @@ class Settings(ClusterSettings):
         if self.removal == "destroy" and self.deletion_protection:
             raise ValueError("deletion_protection cannot be true when removal is destroy")
         return self
+
+    @model_validator(mode="after")
+    def _aws_takes_what_is_made_of_them(self) -> Self:
+        told = {name: len(self._as_told(name).encode()) for name in _TOLD}
+        if sum(told.values()) > TOLD_BYTES_MAX:
+            longest = sorted(told, key=told.__getitem__, reverse=True)[:3]
+            raise ValueError(
+                f"functions are told {sum(told.values())} bytes of settings, Lambda has room for "
+                f"{TOLD_BYTES_MAX}: shorten {', '.join(longest)}"
+            )
+        if self.on_a_cluster and self.name.lower() in _GROUPS_OF_EKS:
+            raise ValueError(
+                f"name {self.name!r} cannot be that of a stack whose jobs run on a cluster: EKS "
+                f"keeps groups that begin with {self.name.lower()}: for itself"
+            )
+        return self
+
+    def _as_told(self, name: str) -> str:
+        value = getattr(self, name)
+        return profiles_text(value) if isinstance(value, Profiles) else str(value)
 
     @property
     def retains(self) -> bool:

@@ -28,7 +28,7 @@ class JobSpec(Stored):
     inputs: dict[str, ArtifactRef] = Field(description="By name: episodes, parent, policy.")
     last_round: bool = Field(description="Whether optimize also exports the policy.")
     hardware: Hardware
-    deadline: AwareDatetime = Field(description="The job ends itself then.")
+    deadline: AwareDatetime = Field(description="The job ends itself then, if nobody did.")
     progress_interval_s: float = Field(gt=0, description="Least time between progress objects.")
 
     @property

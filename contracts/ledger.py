@@ -97,6 +97,9 @@ class Unsealed(Item):
     arrived_at: AwareDatetime = Field(description="About when the newest file arrived.")
     seal_limit_s: int
     told: bool = Field(False, description="Whether its uploader was told that it waits.")
+    looked_at: AwareDatetime | None = Field(
+        None, description="When the folder was last listed for files that are gone."
+    )
 
 
 class RunRecord(Item):
@@ -109,13 +112,21 @@ class RunRecord(Item):
     ended_at: AwareDatetime | None = None
     reason: str = ""
     retry_of: RunId | None = None
-    drops: int = 0
+    drops: int = Field(0, description="How many it has, once all are marked as its.")
+    marked: int = Field(0, description="Of a plan too long for one call, drops marked so far.")
     version: int | None = None
     uri: str | None = None
     note: str = Field("", description="What happened to the cluster's machines meanwhile.")
     patient_until: AwareDatetime | None = Field(
         None, description="Until then neither silence nor a slow start fails the run."
     )
+
+
+class Repair(Item):
+    """`CLUSTER`/`REPAIR`: what last happened to the cluster's machines."""
+
+    until: AwareDatetime = Field(description="How long jobs may have to wait for it; in UTC.")
+    note: str
 
 
 class AttemptRecord(Item):
@@ -132,6 +143,7 @@ class AttemptRecord(Item):
     submitted_at: AwareDatetime
     start_limit_s: int
     queue_limit_s: int = 43_200
+    timeout_s: int | None = Field(None, description="Of its work; by the deadline alone if None.")
     deadline: AwareDatetime
     waiting: str = Field("", description="Why the job did not run, when last looked.")
     queued_at: AwareDatetime | None = Field(None, description="When last seen in the queue.")
@@ -201,6 +213,11 @@ def run_key(run: str) -> dict[str, str]:
 def attempt_item_key(run: str, round_: int, phase: str, attempt: int) -> dict[str, str]:
     """Key of an attempt's record."""
     return {"pk": f"RUN#{run}", "sk": f"ATTEMPT#{round_:02d}-{phase}-{attempt:02d}"}
+
+
+def repair_key() -> dict[str, str]:
+    """Key of what last happened to the cluster's machines."""
+    return {"pk": "CLUSTER", "sk": "REPAIR"}
 
 
 def expiry(now_epoch_s: float) -> int:

@@ -29,6 +29,10 @@ SET_BYTES_MAX = 200 * 1024**3
 PROBLEMS_SHOWN_MAX = 20
 PROBLEMS_PER_RESULT_MAX = 20_000
 """Problems that a result shows over all its objects: their counts are never cut."""
+HEARTBEAT_MIN_S = 120
+"""Shortest silence that may be too long: two turns of the sweep."""
+PROGRESS_INTERVAL_MAX_S = 60
+"""Half of that, so that a job is heard in time wherever it is silent for no longer."""
 STATUS_OBJECT_BYTES_MAX = 1024 * 1024
 """Largest progress object, pipeline or manifest that a function reads into memory."""
 RESULT_BYTES_MAX = 16 * 1024 * 1024
@@ -39,6 +43,8 @@ NOTE_MAX = 300
 """Characters of what happened to the machines of a run."""
 WAITING_MAX = 300
 """Characters of why a job waits."""
-STATE_OUTPUT_BYTES_MAX = 256 * 1024
+STATE_OUTPUT_BYTES_MAX = 48 * 1024
+"""Of one phase. Four travel together, one of them from the round before, with the plan and, at the
+end, an error of up to 32 KiB; Step Functions takes 256 KiB."""
 LEDGER_RETENTION_S = 365 * 24 * 3600
 FAILED_RUNS_BEFORE_PAUSE = 2

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from contracts.hardware import Hardware
-from contracts.limits import OBJECT_BYTES_MAX, ROUNDS_MAX
+from contracts.limits import HEARTBEAT_MIN_S, OBJECT_BYTES_MAX, ROUNDS_MAX
 from contracts.misfit import Misfit
 from contracts.model import Contract, Stored
 from contracts.names import PipelineName
@@ -161,32 +161,65 @@ class Gate(Contract):
     )
 
 
+_START_LIMIT_MIN_S = 30
+_WITHIN_THE_TIMEOUT = {"heartbeat_s": HEARTBEAT_MIN_S, "start_limit_s": _START_LIMIT_MIN_S}
+"""Limits that would never be the ones that hold if they were behind it, with their least."""
+
+
 class Patience(Contract):
     """How long the control plane waits; the state machine and `sweep` hold to it."""
 
     start_limit_s: int = Field(
         1800,
-        ge=30,
+        ge=_START_LIMIT_MIN_S,
         le=604_800,
         description="From submission to the first progress, queueing for quota not counted.",
     )
     queue_limit_s: int = Field(
-        43_200, ge=60, le=2_592_000, description="Longest wait in the cluster's queue for quota."
+        43_200,
+        ge=60,
+        le=2_592_000,
+        description="Longest wait in the cluster's queue for quota; it takes nothing from the "
+        "other limits.",
     )
     heartbeat_s: int = Field(
-        240, ge=120, le=86_400, description="Longest silence; sweep speaks once a minute."
+        240,
+        ge=HEARTBEAT_MIN_S,
+        le=86_400,
+        description="Longest silence; sweep speaks once a minute.",
     )
     timeout_s: int = Field(
         86_400,
         ge=60,
         le=2_592_000,
-        description="Whole attempt, queueing included; the job's own deadline.",
+        description="Work of an attempt, its start included; time in the cluster's queue is not.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _what_is_not_set_fits_the_timeout(cls, given: Any) -> Any:  # noqa: ANN401 - unread input
+        """Whoever sets only a short `timeout_s` need not know what it is shorter than."""
+        whole_s = given.get("timeout_s") if isinstance(given, dict) else None
+        if not isinstance(whole_s, int):
+            return given
+        halved = {
+            name: max(least_s, whole_s // 2)
+            for name, least_s in _WITHIN_THE_TIMEOUT.items()
+            if cls.model_fields[name].default >= whole_s
+        }
+        return {**halved, **given}
+
     @model_validator(mode="after")
-    def _heartbeat_is_shorter_than_the_timeout(self) -> Self:
-        if self.heartbeat_s >= self.timeout_s:
-            raise Misfit("heartbeat_s", "heartbeat_s must be less than timeout_s")
+    def _every_limit_can_be_reached(self) -> Self:
+        """A limit behind `timeout_s` would never be the one that holds."""
+        for name in _WITHIN_THE_TIMEOUT:
+            limit_s = getattr(self, name)
+            if limit_s >= self.timeout_s:
+                raise Misfit(
+                    name,
+                    f"{name} of {limit_s} must be less than timeout_s of {self.timeout_s}, which "
+                    f"ends the attempt before; lower {name} or raise timeout_s",
+                )
         return self
 
 

@@ -30,6 +30,10 @@ class Look(NamedTuple):
 class Runner(Protocol):
     """Desired state of jobs: every call may be repeated."""
 
+    @property
+    def queues(self) -> bool:
+        """Whether jobs may have to wait in a queue for quota before they start."""
+
     def start(self, spec: JobSpec) -> None:
         """Make sure that the job exists; the same spec twice is one job."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+from lanes import lane, turn
 
 settings.register_profile(
     "quick",
@@ -14,3 +16,10 @@ settings.register_profile(
 )
 settings.register_profile("long", settings.get_profile("quick"), max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(lane(item)))
+    items.sort(key=turn)

@@ -24,13 +24,13 @@ class Reach(Contract):
     """What the gate could find on what is held out."""
 
     metric: Literal["accuracy", "label_accuracy", "likelihood"]
-    cases: float = Field(gt=0, description="Held out, that are independent of one another.")
+    cases: int = Field(ge=0, description="Held-out tasks that it would judge by.")
     fewest: int | None = Field(
         description="Cases with which the best result there is passes; None where none does."
     )
     enough: int | None = Field(
         description="Cases with which one passes that goes from half right to all right; of "
-        "likelihood, one whose gain is as large as it spreads from case to case."
+        "likelihood, one whose gain is as large as it spreads from task to task."
     )
     words: str = Field("", description="One sentence where cases are not enough; else empty.")
 

@@ -8,7 +8,8 @@ from constructs import Construct
 
 from cdk.cluster_settings import ClusterSettings
 
-INTERFACES = ("eks", "logs", "sqs", "states", "sts")
+INTERFACES = ("eks", "eks-auth", "logs", "sqs", "states", "sts")
+"""eks-auth is what gives pods the jobs' role: each node's pod identity agent calls it."""
 GATEWAYS = ("dynamodb", "s3")
 HTTPS = 443
 
@@ -50,7 +51,7 @@ class PrivateEndpoints(Construct):
     def _interface(self, service: str) -> None:
         ec2.CfnVPCEndpoint(
             self,
-            service.capitalize(),
+            "".join(part.capitalize() for part in service.split("-")),
             vpc_endpoint_type="Interface",
             vpc_id=self._settings.vpc_id,
             service_name=self._name(service),

@@ -39,8 +39,9 @@ class Rhythm(NamedTuple):
     attempts: int
 
 
-UNTIL_IT_IS_GONE = Rhythm(interval_s=5, max_delay_s=60, attempts=60)
-"""Half an hour, jitter counted: a pod on a lost machine stays until the machine is replaced."""
+UNTIL_IT_IS_GONE = Rhythm(interval_s=5, max_delay_s=60, attempts=200)
+"""An hour and a half, jitter counted, for all attempts of a phase together: a pod on a lost machine
+stays until the machine is replaced, and HyperPod's chain of repairs takes up to 90 minutes."""
 A_NEW_JOB = Rhythm(interval_s=5, max_delay_s=60, attempts=JOBS_MAX - 1)
 THE_SAME_CALL = Rhythm(interval_s=2, max_delay_s=30, attempts=6)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from itertools import count
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _GONE = frozenset({"NoSuchKey", "NoSuchVersion", "404", "NotFound"})
 _UNREADABLE = frozenset({"AccessDenied", "AllAccessDisabled", "403", "InvalidObjectState"})
-_TAKEN = frozenset({"PreconditionFailed", "ConditionalRequestConflict"})
+_CONFLICT_TRIES = 3
 
 
 class S3Objects:
@@ -90,20 +91,28 @@ class S3Objects:
         )
 
     def put_if_absent(self, key: str, body: bytes) -> bool:
-        """Write an object unless one is there; whether it was written."""
-        try:
-            self._client.put_object(
-                Bucket=self.bucket,
-                Key=key,
-                Body=body,
-                ContentType="application/json",
-                IfNoneMatch="*",
-            )
-        except ClientError as error:
-            if code_of(error) in _TAKEN:
-                return False
-            raise
-        return True
+        """Write an object unless one is there; whether it was written.
+
+        A conflict says that another write was under way, not that it came to anything: only to
+        put it again tells.
+        """
+        for tries in count(1):
+            try:
+                self._client.put_object(
+                    Bucket=self.bucket,
+                    Key=key,
+                    Body=body,
+                    ContentType="application/json",
+                    IfNoneMatch="*",
+                )
+            except ClientError as error:
+                if code_of(error) == "PreconditionFailed":
+                    return False
+                if tries == _CONFLICT_TRIES or code_of(error) != "ConditionalRequestConflict":
+                    raise
+            else:
+                return True
+        raise AssertionError("count() has no end")
 
 
 def _words_of(error: ClientError) -> str:

@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from contracts import layout
-from contracts.errors import JobConflict
+from contracts.errors import JobConflict, ServiceUnavailable
 from contracts.job import Claim, Exit, JobSpec, Stop
 from contracts.limits import STATUS_OBJECT_BYTES_MAX
 from contracts.model import canonical_json
+from lambdas.adapters.service_errors import typed_service_errors
+from lambdas.observing import logger
 from lambdas.ports import Clock, Look, Objects
 
 if TYPE_CHECKING:
@@ -31,8 +33,15 @@ class QueueRunner:
         self._queue_url = queue_url
         self._clock = clock
 
+    @property
+    def queues(self) -> bool:
+        """No: an agent takes a job as soon as it can."""
+        return False
+
     def start(self, spec: JobSpec) -> None:
         """Put `job.json` if none is there, then ring.
+
+        A bell that does not ring is no error: sweep rings again, and the attempt is not lost.
 
         Raises:
             JobConflict: another spec is there under this attempt's name.
@@ -43,7 +52,11 @@ class QueueRunner:
             there = self._objects.get(key, limit=STATUS_OBJECT_BYTES_MAX)
             if there != body:
                 raise JobConflict(f"{key} holds another job; this attempt's name is taken")
-        self.ring(spec.key)
+        try:
+            with typed_service_errors():
+                self.ring(spec.key)
+        except ServiceUnavailable as error:
+            logger.warning("the bell does not ring", job=spec.key.job_name, trouble=str(error))
 
     def ring(self, key: AttemptKey) -> None:
         """Tell the agents that there is a job; repeated bells do no harm."""

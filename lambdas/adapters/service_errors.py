@@ -21,6 +21,8 @@ _THROTTLED = frozenset(
         "TransactionInProgressException",
         "TooManyRequestsException",
         "SlowDown",
+        "RequestTimeout",
+        "ConditionalRequestConflict",
         "InternalServerError",
         "InternalError",
         "ServiceUnavailable",

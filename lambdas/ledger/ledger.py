@@ -6,6 +6,7 @@ from lambdas.ledger.attempts import Attempts
 from lambdas.ledger.drops import Drops
 from lambdas.ledger.pipelines import Pipelines
 from lambdas.ledger.policies import Policies
+from lambdas.ledger.repairs import Repairs
 from lambdas.ledger.runs import Runs
 from lambdas.ledger.sets import Sets
 from lambdas.ledger.table import Table
@@ -13,7 +14,7 @@ from lambdas.ledger.telling import Telling
 
 
 class Ledger:
-    """One table, seven kinds of entries."""
+    """One table, eight kinds of entries."""
 
     def __init__(self, table: Table) -> None:
         self.drops = Drops(table)
@@ -23,3 +24,4 @@ class Ledger:
         self.telling = Telling(table)
         self.pipelines = Pipelines(table)
         self.policies = Policies(table)
+        self.repairs = Repairs(table)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from contracts import ledger
 from contracts.ledger import PipelineRecord
 from lambdas.ledger.table import Table
@@ -35,11 +33,6 @@ class Pipelines:
                 values={":yes": True},
             )
         )
-
-    def listed(self, count: int) -> Iterator[PipelineRecord]:
-        """Pipelines in the order of their names, at most `count`."""
-        for item in self._table.query(ledger.PIPELINES, "", limit=count):
-            yield PipelineRecord.model_validate(item)
 
     def next_for_sweep(self, count: int) -> list[PipelineRecord]:
         """The next `count` pipelines after those of the last turn, round and round."""

@@ -22,17 +22,26 @@ class Policies:
         """Every version, the oldest first."""
         return [_version(i) for i in self._table.query(f"PIPELINE#{pipeline}", "POLICY#")]
 
-    def publish(self, version: PolicyVersion) -> bool:
+    def publish(self, version: PolicyVersion, *, in_turn: bool = False) -> bool:
         """Write a version and make it current, if its parent still is.
 
         Version 0 has no parent: it becomes current where none is.
+
+        Args:
+            version: the version.
+            in_turn: whether its run has to hold the pipeline's lease, too: whoever ended the run
+                while its export was verified has given the turn to another.
         """
         key = ledger.pipeline_key(version.pipeline)
         if version.parent is None:
             when, values = "attribute_not_exists(#current_version)", {}
         else:
             when, values = "#current_version = :parent", {":parent": version.parent}
+        lease = self._table.check(
+            ledger.lease_key(version.pipeline), when="#run = :run", values={":run": version.run}
+        )
         return self._table.transact(
+            *([lease] if in_turn else []),
             self._table.put(
                 ledger.policy_key(version.pipeline, version.version),
                 version.model_dump(mode="json", exclude_none=True),

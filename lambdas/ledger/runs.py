@@ -77,6 +77,17 @@ class Runs:
             )
         )
 
+    def note_marked(self, run: str, drops: int) -> bool:
+        """Note that the first drops of the plan are the run's; a smaller number changes nothing."""
+        return self._table.write(
+            self._table.update(
+                ledger.run_key(run),
+                set_={"marked": drops},
+                when="attribute_not_exists(#marked) OR #marked < :drops",
+                values={":drops": drops},
+            )
+        )
+
     def stretch(self, run: str, *, until: datetime, note: str) -> bool:
         """Be patient with a run; False when it has ended, or is treated so for longer already."""
         first = f"{_NOT_ENDED} AND attribute_not_exists(#patient_until)"

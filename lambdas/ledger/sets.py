@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from contracts import ledger
 from contracts.ledger import SetObject, Unsealed
@@ -86,10 +87,17 @@ class Sets:
 
     def note_told(self, folder: Unsealed) -> bool:
         """The uploader was told; False when something new has arrived."""
+        return self._note(folder, {"told": True})
+
+    def note_looked(self, folder: Unsealed, at: datetime) -> bool:
+        """What is gone from the folder was settled; False when something new has arrived."""
+        return self._note(folder, {"looked_at": at.isoformat()})
+
+    def _note(self, folder: Unsealed, changes: dict[str, Any]) -> bool:
         return self._table.write(
             self._table.update(
                 _unsealed_key(folder),
-                set_={"told": True},
+                set_=changes,
                 when="#arrived_at = :seen",
                 values={":seen": ledger.attributes(folder)["arrived_at"]},
             )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from boto3.dynamodb.types import TypeDeserializer, TypeSerializer
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
 
 _READ = TypeDeserializer()
 _WRITE = TypeSerializer()
+
+CONFLICT_TRIES = 4
+_FIRST_WAIT_S = 0.03
+SMALLEST = 1e-128
+LARGEST = 9.9e125
+"""What a number of DynamoDB's can hold, and boto3 writes without loss."""
 
 Plain = dict[str, Any]
 
@@ -91,18 +100,26 @@ class Table:
         return True
 
     def transact(self, *parts: Write) -> bool:
-        """Do all writes or none; False when any condition was refused."""
-        try:
-            self._client.transact_write_items(
-                TransactItems=[{part.kind: part.arguments} for part in parts]
-            )
-        except ClientError as error:
-            if code_of(error) != "TransactionCanceledException":
-                raise
-            if "ConditionalCheckFailed" not in cancellation_reasons(error):
-                raise
-            return False
-        return True
+        """Do all writes or none; False when any condition was refused.
+
+        Another transaction on the same items is waited for a little: whoever takes a lease in a
+        burst meets many others, and the SDK does not try that again.
+        """
+        for tries in count(1):
+            try:
+                self._client.transact_write_items(
+                    TransactItems=[{part.kind: part.arguments} for part in parts]
+                )
+            except ClientError as error:
+                reasons = set(cancellation_reasons(error))
+                if "ConditionalCheckFailed" in reasons:
+                    return False
+                if tries == CONFLICT_TRIES or reasons - {"None"} != {"TransactionConflict"}:
+                    raise
+            else:
+                return True
+            time.sleep(random.uniform(0.0, _FIRST_WAIT_S * 2.0**tries))  # noqa: S311 - a pause
+        raise AssertionError("count() has no end")
 
     def put(self, key: Mapping[str, str], item: Mapping[str, Any]) -> Write:
         """Put an item where none is."""
@@ -191,12 +208,19 @@ def plain(item: Mapping[str, Any]) -> Plain:
 
 def _without_floats(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, float):
-        return Decimal(repr(value))
+        return _decimal(value)
     if isinstance(value, Mapping):
         return {name: _without_floats(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_without_floats(part) for part in value]
     return value
+
+
+def _decimal(value: float) -> Decimal:
+    """The number, or the nearest that the table holds: a metric is not worth a lost report."""
+    if abs(value) < SMALLEST:
+        return Decimal(0)
+    return Decimal(repr(max(-LARGEST, min(LARGEST, value))))
 
 
 def _without_decimals(value: Any) -> Any:  # noqa: ANN401 - any JSON value

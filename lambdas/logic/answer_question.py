@@ -11,9 +11,12 @@ from lambdas.logic.keep_policy import NO_DATA, NOTHING_WAITING, Keeping, keep_po
 from lambdas.logic.next_step import next_step
 from lambdas.logic.plan_run import plan_run
 from lambdas.logic.publish_policy import publish_policy
+from lambdas.time_left import TimeLeft
 
 
-def answer_question(asked: Question, plane: ControlPlane) -> PlanAnswer | StepAnswer | EndAnswer:
+def answer_question(
+    asked: Question, plane: ControlPlane, left: TimeLeft
+) -> PlanAnswer | StepAnswer | EndAnswer:
     """Answer; asking again gives the same answer.
 
     Raises:
@@ -21,7 +24,7 @@ def answer_question(asked: Question, plane: ControlPlane) -> PlanAnswer | StepAn
     """
     state = asked.state
     if asked.question == "plan":
-        return plan_run(state.run, plane)
+        return plan_run(state.run, plane, left)
     if asked.question == "next":
         return next_step(state.run, state.round, _output(state, "evaluate"), plane)
     if asked.question == "publish":

@@ -8,7 +8,7 @@ from contracts.limits import CAUSE_MAX
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.ensure_run import ensure_run
-from lambdas.logic.plan_run import finish_marking
+from lambdas.logic.mark_plan import finish_marking
 from lambdas.ports import ExecutionState
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from contracts.counting import agreeing
+from contracts.counting import agreeing, counted
 from contracts.errors import ContractBroken
 from contracts.pipeline import Gate
 
@@ -38,7 +38,8 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
     The metrics are to hold `start_<metric>`, `end_<metric>`, the `gain` between them with its
     bounds `gain_low` and `gain_high`, and on how many `pairs`, `comparisons`, `held_out_good`
     or `episodes` it was found. Where the gate leaves its metric to the data (`auto`), it is the
-    first of accuracy, label_accuracy and likelihood that evaluate found.
+    first of accuracy, label_accuracy and likelihood that evaluate found. Where evaluate gives no
+    bounds, but says of how many `judged_tasks` the cases are, these are too few for any.
 
     Raises:
         ContractBroken: evaluate did not report what the gate needs.
@@ -46,18 +47,28 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
     metric = _found(metrics) if gate.metric == "auto" else gate.metric
     figure, *cases = _COUNTED[metric]
     start, end = f"start_{metric}", f"end_{metric}"
-    needed = (start, end, "gain", "gain_low", "gain_high", figure)
+    bounds = ("gain_low", "gain_high")
+    unknown = "judged_tasks" in metrics and not metrics.keys() & set(bounds)
+    needed = (start, end, "gain", *(() if unknown else bounds), figure)
     missing = [name for name in needed if name not in metrics]
     if missing:
         raise ContractBroken(f"evaluate reported no {', '.join(missing)}; the gate needs them")
     shown = (
         f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
         f"over {int(metrics[figure])} {agreeing(metrics[figure], *cases)}, "
-        f"gain {metrics['gain']:+.3f} [{metrics['gain_low']:+.3f}, {metrics['gain_high']:+.3f}]"
+        f"gain {metrics['gain']:+.3f}"
     )
+    if unknown:
+        return Judgement(False, f"{shown}: {_too_few(int(metrics['judged_tasks']))}")
+    shown += f" [{metrics['gain_low']:+.3f}, {metrics['gain_high']:+.3f}]"
     if metrics["gain_low"] > gate.min_gain:
         return Judgement(True, f"{shown}: above the gate's {gate.min_gain:+.3f}")
     return Judgement(False, f"{shown}: not wholly above the gate's {gate.min_gain:+.3f}")
+
+
+def _too_few(tasks: int) -> str:
+    found = counted(tasks, "task")
+    return f"they are of {found}, too few to know if others would gain; drop episodes of more tasks"
 
 
 def _found(metrics: Mapping[str, float]) -> str:

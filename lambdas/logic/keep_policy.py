@@ -8,8 +8,8 @@ from contracts.decision import EndAnswer
 from contracts.ledger import RunStatus
 from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.plan_run import open_run, read_plan
 from lambdas.logic.publish_policy import publish_version_zero
+from lambdas.logic.read_plan import open_run, read_plan
 
 
 class Keeping(NamedTuple):

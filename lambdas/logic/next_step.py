@@ -8,7 +8,7 @@ from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.gate import judge
 from lambdas.logic.hand_over import read_result
-from lambdas.logic.plan_run import open_run, read_plan
+from lambdas.logic.read_plan import open_run, read_plan
 
 
 def metrics_of(output: PhaseOutput, plane: ControlPlane) -> dict[str, float]:

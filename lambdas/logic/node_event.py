@@ -1,25 +1,27 @@
-"""What happens to a cluster's machines: noted on the runs that live, whose patience it stretches.
+"""What happens to a cluster's machines: it stretches the patience of the runs that live.
 
 HyperPod replaces a sick machine within 20 to 30 minutes, and a chain of repairs may take more than
 an hour. A job that lost its machine is seen to be gone as ever, and its phase gets another; but
 neither silence nor a slow start fails a run while a repair may be the reason. An event never ends
 a run by itself.
+
+It is of the whole cluster, so one note is made of it, however many pipelines there are. `sweep`,
+which is who is patient, puts it on each run that lives when it looks at the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from contracts.errors import ContractBroken
-from contracts.ledger import RUN_ENDED
+from contracts.ledger import Repair, RunRecord
 from contracts.limits import NOTE_MAX
 from lambdas.control_plane import ControlPlane
 
 REPAIR_S = 3600
 """How long a repair may take, its retries not counted: each of them is an event of its own."""
-PIPELINES_MAX = 500
 
 _HEALTHY = frozenset({"Healthy", "Schedulable"})
 _STEADY = frozenset({"Creating", "InService"})
@@ -59,22 +61,26 @@ def node_event(body: Mapping[str, Any]) -> NodeEvent | None:
     return NodeEvent(at, words[:NOTE_MAX], matters)
 
 
-def hear_node(event: NodeEvent, plane: ControlPlane) -> int:
-    """Note the event on every run that lives; repeating it changes nothing.
+def hear_node(event: NodeEvent, plane: ControlPlane) -> bool:
+    """Note the event; repeating it changes nothing.
 
     Returns:
-        How many runs it was noted on.
+        Whether runs are to be patient for longer than they were.
     """
     if not event.matters:
-        return 0
-    until = event.at + timedelta(seconds=REPAIR_S)
-    noted = 0
-    for pipeline in plane.ledger.pipelines.listed(PIPELINES_MAX):
-        lease = plane.ledger.runs.lease(pipeline.name)
-        run = None if lease is None else plane.ledger.runs.get(lease.run)
-        if run is not None and run.status not in RUN_ENDED:
-            noted += plane.ledger.runs.stretch(run.run, until=until, note=event.words)
-    return noted
+        return False
+    until = event.at.astimezone(UTC) + timedelta(seconds=REPAIR_S)
+    return plane.ledger.repairs.note(Repair(until=until, note=event.words))
+
+
+def with_patience(run: RunRecord, repair: Repair | None, plane: ControlPlane) -> RunRecord:
+    """Have a run that lives be patient for as long as a repair may take."""
+    if repair is None or plane.clock.now() >= repair.until:
+        return run
+    if run.patient_until is not None and run.patient_until >= repair.until:
+        return run
+    plane.ledger.runs.stretch(run.run, until=repair.until, note=repair.note)
+    return run.model_copy(update={"patient_until": repair.until, "note": repair.note})
 
 
 def _health(detail: Mapping[str, Any]) -> tuple[str, bool]:

@@ -12,15 +12,19 @@ from lambdas.control_plane import ControlPlane
 from lambdas.logic.refuse import report_refusal
 from lambdas.logic.survey_set import survey_set
 from lambdas.logic.upload_key import Refusal, read_upload_key
+from lambdas.time_left import TimeLeft
 
 
 class DropsPlanner:
-    """Takes drops in the order of their arrival until the run is full."""
+    """Takes drops in the order of their arrival until the run is full, or the time over."""
 
-    def __init__(self, run: RunRecord, rules: DataRules, plane: ControlPlane) -> None:
+    def __init__(
+        self, run: RunRecord, rules: DataRules, plane: ControlPlane, left: TimeLeft
+    ) -> None:
         self._run = run
         self._rules = rules
         self._plane = plane
+        self._left = left
         self._taken: list[PlannedDrop] = []
         self._room = OBJECTS_PER_RUN_MAX
         self._folders: set[str] = set()
@@ -40,6 +44,7 @@ class DropsPlanner:
                 continue
             elif folder:
                 self._take_set(drop, folder)
+                self._full = self._full or self._left.is_over
             else:
                 self._add(planned(drop))
         return tuple(self._taken)

@@ -2,126 +2,76 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from contracts import layout
 from contracts.decision import PlanAnswer
-from contracts.errors import ArtifactCorrupt, PipelineUnknown, RunNotOpen, ServiceUnavailable
+from contracts.errors import ArtifactCorrupt, PipelineUnknown
 from contracts.ledger import RunRecord
 from contracts.limits import DROPS_PER_RUN_MAX, STATUS_OBJECT_BYTES_MAX
 from contracts.model import digest
 from contracts.pipeline import Patience, Pipeline
 from contracts.plan import Handoff, Parent, Plan, PlannedDrop
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.mark_drops import mark_drop
+from lambdas.logic.deadlines import state_timeout_s
+from lambdas.logic.mark_plan import mark_plan
 from lambdas.logic.plan_drops import DropsPlanner, folder_of
+from lambdas.logic.read_plan import open_run, read_plan
 from lambdas.logic.settle_set import settle_set
+from lambdas.time_left import TimeLeft
 
-PLAN_BYTES_MAX = 64 * STATUS_OBJECT_BYTES_MAX
-MARKING_S = 10.0
-"""How long the end of a run goes on marking: half of what `report` has for all of a batch."""
-
-
-def open_run(run: str, plane: ControlPlane) -> RunRecord:
-    """The run, if it is alive and holds its pipeline's lease.
-
-    Raises:
-        RunNotOpen: it is not; so a redriven execution ends at its first step.
-    """
-    record = plane.ledger.runs.get(run)
-    if record is None:
-        raise RunNotOpen(f"the ledger knows no run {run}")
-    lease = plane.ledger.runs.lease(record.pipeline)
-    if record.ended_at is not None or lease is None or lease.run != run:
-        raise RunNotOpen(
-            f"run {run} has ended ({record.status}) and cannot be redriven; "
-            f"use `relay retry {run}`: it takes the same drops and goes on from the last handoff"
-        )
-    return record
+CHOOSING = 1 / 3
+"""Of a call's time, for choosing drops; the rest is for marking what was chosen."""
 
 
-def read_plan(run: str, plane: ControlPlane) -> Plan:
-    """The run's plan.
+def plan_run(run: str, plane: ControlPlane, left: TimeLeft) -> PlanAnswer:
+    """Decide the run once, then mark its drops; repeating it goes on marking.
+
+    What there is no time for is not lost: drops wait for the next run, and versions that were
+    overwritten for sweep, which looks into the folders that they wait in.
 
     Raises:
-        RunNotOpen: it was never planned.
+        RunNotOpen: the run has ended, or lost its lease.
+        PipelineUnknown: its recipe is gone.
+        ServiceUnavailable: marking takes more than one call.
     """
-    key = layout.plan(run)
-    stored = plane.objects.get(key, limit=PLAN_BYTES_MAX)
-    if stored is None:
-        raise RunNotOpen(f"run {run} has no plan at {key}")
-    return Plan.from_bytes(stored, where=key)
-
-
-def plan_run(run: str, plane: ControlPlane) -> PlanAnswer:
-    """Decide the run once, then mark its drops; repeating it goes on marking."""
     record = open_run(run, plane)
     key = layout.plan(run)
     if plane.objects.head(key) is None:
-        fresh = _make(record, plane)
+        fresh = _make(record, plane, left.part(CHOOSING))
         if fresh is None:
-            patience = Patience()
-            return PlanAnswer(
-                outcome="nothing_waiting",
-                run=run,
-                pipeline=record.pipeline,
-                drops=0,
-                rounds=0,
-                heartbeat_s=patience.heartbeat_s,
-                timeout_s=patience.timeout_s,
-            )
+            return _answer(record, None, plane)
         plane.objects.put_if_absent(key, fresh.to_bytes())
     plan = read_plan(run, plane)
     if plan.retry_of is None:
-        _mark_all(plan, record, plane)
+        mark_plan(plan, record, plane, left)
     plane.ledger.runs.set_drops(run, len(plan.drops))
     if plan.retry_of is None:
-        for folder in sorted({folder_of(drop.key) for drop in plan.drops} - {""}):
-            settle_set(record.pipeline, folder, plane)
+        _settle(plan, plane, left)
+    return _answer(record, plan, plane)
+
+
+def _answer(record: RunRecord, plan: Plan | None, plane: ControlPlane) -> PlanAnswer:
+    patience = plan.pipeline.patience if plan else Patience()
     return PlanAnswer(
-        outcome="planned",
-        run=run,
+        outcome="planned" if plan else "nothing_waiting",
+        run=record.run,
         pipeline=record.pipeline,
-        drops=len(plan.drops),
-        rounds=len(plan.pipeline.rounds),
-        heartbeat_s=plan.pipeline.patience.heartbeat_s,
-        timeout_s=plan.pipeline.patience.timeout_s,
+        drops=len(plan.drops) if plan else 0,
+        rounds=len(plan.pipeline.rounds) if plan else 0,
+        heartbeat_s=patience.heartbeat_s,
+        timeout_s=state_timeout_s(patience, queues=plane.runner.queues),
     )
 
 
-def _mark_all(plan: Plan, record: RunRecord, plane: ControlPlane) -> None:
-    for drop in plan.drops:
-        if not mark_drop(drop, record.pipeline, record.run, plane):
-            raise RunNotOpen(f"run {record.run} lost its lease before {drop.key} was marked as its")
+def _settle(plan: Plan, plane: ControlPlane, left: TimeLeft) -> None:
+    for folder in sorted({folder_of(drop.key) for drop in plan.drops} - {""}):
+        if left.is_over:
+            return
+        settle_set(plan.name, folder, plane)
 
 
-def finish_marking(record: RunRecord, plane: ControlPlane) -> None:
-    """Mark what a run had planned when it was cut short: its drops stay with it.
-
-    What is marked is not gone through again, so that every call comes further.
-
-    Raises:
-        ServiceUnavailable: there is more than one call has time for; the next goes on.
-    """
-    if record.drops:
-        return
-    stored = plane.objects.get(layout.plan(record.run), limit=PLAN_BYTES_MAX)
-    if stored is None:
-        return
-    plan = Plan.from_bytes(stored, where=layout.plan(record.run))
-    if plan.retry_of is not None:
-        return
-    until = plane.clock.now() + timedelta(seconds=MARKING_S)
-    waiting = plane.ledger.drops.waiting(record.pipeline, limit=2 * DROPS_PER_RUN_MAX)
-    ids = {drop.id for drop in waiting}
-    for drop in [drop for drop in plan.drops if drop.objects or drop.id in ids]:
-        if plane.clock.now() > until:
-            raise ServiceUnavailable(f"the drops of run {record.run} are not all marked yet")
-        mark_drop(drop, record.pipeline, record.run, plane)
-
-
-def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
+def _make(record: RunRecord, plane: ControlPlane, left: TimeLeft) -> Plan | None:
     if record.retry_of is not None and plane.objects.head(layout.plan(record.retry_of)):
         again = _make_retry(record, record.retry_of, plane)
         if again.drops:
@@ -136,7 +86,7 @@ def _make(record: RunRecord, plane: ControlPlane) -> Plan | None:
             "register the pipeline with `relay pipelines apply FILE`"
         )
     pipeline = Pipeline.from_bytes(stored, where=layout.pipeline(record.pipeline))
-    taken = DropsPlanner(record, pipeline.data, plane).take(drops)
+    taken = DropsPlanner(record, pipeline.data, plane, left).take(drops)
     if not taken:
         return None
     return Plan(

@@ -13,7 +13,7 @@ from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.hand_over import read_result
 from lambdas.logic.next_step import metrics_of
-from lambdas.logic.plan_run import open_run, read_plan
+from lambdas.logic.read_plan import open_run, read_plan
 from lambdas.logic.verify_export import verify_export
 
 
@@ -23,6 +23,7 @@ def publish_policy(
     """Verify, write the version, move the pointer, end the run; repeating it changes nothing.
 
     Raises:
+        RunNotOpen: the run has ended, before or meanwhile.
         PolicyConflict: the parent is no longer current.
         ArtifactCorrupt: the export is not what its manifest says.
     """
@@ -100,9 +101,10 @@ def _publish(
         metrics=metrics,
         created_at=plane.clock.now(),
     )
-    if not plane.ledger.policies.publish(version):
+    if not plane.ledger.policies.publish(version, in_turn=True):
         there = plane.ledger.policies.get(plan.name, number)
         if there is None or there.run != plan.run:
+            open_run(plan.run, plane)
             raise PolicyConflict(
                 f"version {parent} of {plan.name} is no longer current, so version {number} "
                 f"of run {plan.run} was not published; `relay retry {plan.run}` starts from "

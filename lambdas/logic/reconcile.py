@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from contracts import layout
-from contracts.ledger import PipelineRecord, Unsealed
+from contracts.ledger import PipelineRecord, Repair, Unsealed
 from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.reconcile_job import reconcile_job, reconcile_leftover
@@ -66,9 +66,10 @@ class _Sweep:
     def pipelines(self) -> int:
         """Pipelines, whose live jobs are kept alive by this: they come first."""
         ledger, plane = self._plane.ledger.pipelines, self._plane
+        repair = self._plane.ledger.repairs.get()
 
         def see_to(pipeline: PipelineRecord) -> None:
-            look = partial(_see_to, pipeline, plane, self.silent)
+            look = partial(_see_to, pipeline, plane, repair, self.silent)
             self._attempt(f"pipeline {pipeline.name}", look)
 
         found = ledger.next_for_sweep(PIPELINES_PER_TURN)
@@ -141,8 +142,10 @@ class _Sweep:
         return self._plane.clock.now() > self._over
 
 
-def _see_to(pipeline: PipelineRecord, plane: ControlPlane, silent: list[int]) -> None:
-    silent.append(reconcile_pipeline(pipeline, plane))
+def _see_to(
+    pipeline: PipelineRecord, plane: ControlPlane, repair: Repair | None, silent: list[int]
+) -> None:
+    silent.append(reconcile_pipeline(pipeline, plane, repair))
 
 
 def _beside(jobs: Sequence[AttemptKey], plane: ControlPlane) -> Iterable[AttemptKey]:

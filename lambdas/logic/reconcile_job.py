@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, AttemptRecord
 from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
-from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
+from lambdas.logic.deadlines import is_overdue
 
 ENDING_GRACE_S = 60
 LEFTOVER_S = 3600
@@ -52,7 +52,7 @@ def reconcile_leftover(key: AttemptKey, plane: ControlPlane) -> None:
 
 def _is_overdue(attempt: AttemptRecord, now: datetime) -> bool:
     """Every job ends itself at its deadline, so one past it is gone, whoever marks it or not."""
-    return now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S + ENDING_GRACE_S)
+    return is_overdue(attempt.deadline + timedelta(seconds=ENDING_GRACE_S), now)
 
 
 def _is_past(ended_at: datetime, now: datetime) -> bool:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from contracts import layout
-from contracts.ledger import AttemptRecord, PipelineRecord, RunRecord
+from contracts.ledger import AttemptRecord, PipelineRecord, Repair, RunRecord
 from contracts.limits import CAUSE_MAX, WAITING_MAX
 from contracts.names import AttemptKey
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
 from lambdas.logic.close_run import close_run
+from lambdas.logic.deadlines import is_overdue, over_at
 from lambdas.logic.ensure_run import ensure_run
 from lambdas.logic.hear_job import end_failed, hear_result
+from lambdas.logic.node_event import with_patience
 from lambdas.logic.silence import is_silent
-from lambdas.logic.submit_attempt import DEADLINE_GRACE_S
 from lambdas.ports import Look
 
 STARTING_GRACE_S = 300
@@ -23,8 +24,15 @@ _BEFORE_THE_START = frozenset({"queued", "waiting"})
 """A job with progress comes back here when the cluster's queue took its room away."""
 
 
-def reconcile_pipeline(pipeline: PipelineRecord, plane: ControlPlane) -> int:
+def reconcile_pipeline(
+    pipeline: PipelineRecord, plane: ControlPlane, repair: Repair | None = None
+) -> int:
     """Start what waits, close what ended, keep alive what has not yet begun.
+
+    Args:
+        pipeline: which.
+        plane: everything outside.
+        repair: what last happened to the cluster's machines.
 
     Returns:
         How many phases are without progress for long.
@@ -41,6 +49,7 @@ def reconcile_pipeline(pipeline: PipelineRecord, plane: ControlPlane) -> int:
     if state is None or state.status != "RUNNING":
         close_run(run.run, state, plane)
         return 0
+    run = with_patience(run, repair, plane)
     attempts = plane.ledger.attempts.of_run(run.run)
     live = [attempt for attempt in attempts if attempt.status in {"SUBMITTED", "RUNNING"}]
     now = plane.clock.now()
@@ -74,9 +83,9 @@ def reconcile_attempt(
     now = plane.clock.now()
     if seen.state == "ended":
         end_failed(attempt, seen.error, _without_a_word(key, seen, plane), plane)
-    elif now > attempt.deadline + timedelta(seconds=DEADLINE_GRACE_S):
+    elif is_overdue(over := over_at(attempt, queued=seen.state == "queued"), now):
         plane.runner.stop(key, "past its deadline")
-        end_failed(attempt, "DeadlineExceeded", f"past its deadline {attempt.deadline}", plane)
+        end_failed(attempt, "DeadlineExceeded", f"past its deadline, {over:%F %T %Z}", plane)
     elif attempt.progress is None or seen.state in _BEFORE_THE_START:
         _wait_for_start(attempt, seen, plane, patient=patient)
     elif patient:

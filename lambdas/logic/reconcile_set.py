@@ -1,4 +1,8 @@
-"""A folder in which files wait: forgotten when none does, told of when its seal does not come."""
+"""A folder in which files wait: forgotten when none does, told of when its seal does not come.
+
+S3 tells nobody here of a deletion, which only puts a marker on top. So the folder is listed now and
+then, and what is no newest version there any more is settled.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,17 @@ from datetime import timedelta
 from contracts import layout
 from contracts.counting import counted
 from contracts.ledger import SetObject, Unsealed
+from contracts.limits import DROPS_PER_RUN_MAX
 from contracts.rejection import Rejection
 from lambdas.control_plane import ControlPlane
 from lambdas.logic.accept_shard import note_unsealed
+from lambdas.logic.plan_drops import folder_of
 from lambdas.logic.settle_set import settle_set, waiting_in
 
 MISSING = "missing"
 """Stands for the version of a seal that never came, in the name of the report on it."""
+LOOK_EVERY = timedelta(minutes=10)
+"""A full folder takes twenty requests to list, so it is not done every minute."""
 
 
 def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
@@ -24,21 +32,30 @@ def reconcile_set(folder: Unsealed, plane: ControlPlane) -> None:
         for found in waiting_in(folder.pipeline, folder.folder, plane)[:1]:
             note_unsealed(folder.pipeline, folder.folder, found, folder.seal_limit_s, plane)
         return
-    over = folder.arrived_at + timedelta(seconds=folder.seal_limit_s)
-    if folder.told or plane.clock.now() < over or seal_waits(folder, plane):
+    now = plane.clock.now()
+    over = now >= folder.arrived_at + timedelta(seconds=folder.seal_limit_s)
+    overdue = over and not folder.told and not seal_waits(folder, plane)
+    if not overdue and now < (folder.looked_at or folder.arrived_at) + LOOK_EVERY:
         return
     if not settle_set(folder.pipeline, folder.folder, plane):
         return
-    waiting = waiting_in(folder.pipeline, folder.folder, plane)
+    plane.ledger.sets.note_looked(folder, now)
+    waiting = waiting_in(folder.pipeline, folder.folder, plane) if overdue else []
     if waiting:
         _tell(folder, waiting, plane)
         plane.ledger.sets.note_told(folder)
 
 
 def seal_waits(folder: Unsealed, plane: ControlPlane) -> bool:
-    """Whether a seal of the folder waits for its run, as it does while a pipeline is paused."""
-    found = map(plane.ledger.drops.get, plane.ledger.sets.seals(folder.pipeline, folder.folder))
-    return any(drop is not None and drop.status == "waiting" for drop in found)
+    """Whether a seal of the folder may wait for its run, as it does while a pipeline is paused.
+
+    It is looked for among what waits, not among all seals that ever came: of those, a folder that
+    is sealed every hour has thousands. Behind more than a run takes, one may be.
+    """
+    waiting = plane.ledger.drops.waiting(folder.pipeline, limit=DROPS_PER_RUN_MAX)
+    return len(waiting) == DROPS_PER_RUN_MAX or any(
+        folder_of(drop.key) == folder.folder for drop in waiting
+    )
 
 
 def words_on(folder: Unsealed, waiting: list[SetObject], *, sealed: bool) -> tuple[str, str]:

@@ -10,8 +10,8 @@ from lambdas.logic.side_by_side import side_by_side
 from lambdas.logic.survey_set import newest_shards
 from lambdas.logic.upload_key import Refusal
 
-SETTLED_AT_ONCE = 1_000
-"""Reports of one call; what is over waits for sweep's next look."""
+SETTLED_AT_ONCE = 200
+"""Reports of one call, which is one of many in a turn; what is over waits for sweep's next look."""
 GONE = Refusal(
     "the file was overwritten or deleted before a seal took it",
     "nothing is to be done if that was meant: the newest version is taken with the next seal",

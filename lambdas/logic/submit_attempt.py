@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,11 +18,10 @@ from contracts.plan import Plan
 from contracts.result import PhaseOutput
 from lambdas.control_plane import ControlPlane
 from lambdas.ledger.attempts import key_of
+from lambdas.logic.deadlines import is_overdue, whole_s
 from lambdas.logic.hand_over import hand_over, unheard_success
-from lambdas.logic.plan_run import open_run, read_plan
+from lambdas.logic.read_plan import open_run, read_plan
 from lambdas.logic.submission import Adopt, TakeOver, choose, previous
-
-DEADLINE_GRACE_S = 120
 
 
 class Submission(Contract):
@@ -94,7 +93,8 @@ def _claim(
         submitted_at=now,
         start_limit_s=patience.start_limit_s,
         queue_limit_s=patience.queue_limit_s,
-        deadline=now + timedelta(seconds=patience.timeout_s),
+        timeout_s=patience.timeout_s,
+        deadline=_deadline(now, plan, plane),
     )
     if not plane.ledger.attempts.reserve(fresh):
         return _again(request, choice.number, plane)
@@ -121,20 +121,25 @@ def _wait_until_gone(before: AttemptRecord | None, plane: ControlPlane) -> None:
     now = plane.clock.now()
     plane.runner.stop(key, "a newer attempt takes over")
     seen = plane.runner.look(key)
-    over = now > before.deadline + timedelta(seconds=DEADLINE_GRACE_S)
-    if seen.state not in {"ended", "absent"} and not over:
+    gone = seen.state in {"ended", "absent"} or is_overdue(before.deadline, now)
+    if not gone:
         raise PreviousJobStillRunning(f"{key.job_name} is {seen.state}: {seen.reason}")
     plane.ledger.attempts.end(before, "STOPPED", at=now, cause="a newer attempt took over")
 
 
 def _mark_submitted(attempt: AttemptRecord, plan: Plan, plane: ControlPlane) -> AttemptRecord:
     now = plane.clock.now()
-    deadline = now + timedelta(seconds=plan.pipeline.patience.timeout_s)
+    deadline = _deadline(now, plan, plane)
     if not plane.ledger.attempts.mark_submitted(attempt, at=now, deadline=deadline):
         raise PreviousJobStillRunning(f"{key_of(attempt).job_name} went on with another token")
     return attempt.model_copy(
         update={"status": "SUBMITTED", "submitted_at": now, "deadline": deadline}
     )
+
+
+def _deadline(now: datetime, plan: Plan, plane: ControlPlane) -> datetime:
+    patience = plan.pipeline.patience
+    return now + timedelta(seconds=whole_s(patience, queues=plane.runner.queues))
 
 
 def _spec(request: Submission, attempt: AttemptRecord, plan: Plan, plane: ControlPlane) -> JobSpec:

@@ -28,8 +28,8 @@ def hear(message: str) -> None:
         return
     event = node_event(body)
     if event is not None:
-        runs = hear_node(event, control_plane())
-        logger.info("cluster", told=event.words, runs=runs)
+        noted = hear_node(event, control_plane())
+        logger.info("cluster", told=event.words, noted=noted)
         metrics.add_metric("NodeEvents", MetricUnit.Count, 1)
         return
     for created in created_objects(body):

@@ -199,8 +199,12 @@ def test_endpoints_are_there_for_every_service_and_reached_by_functions_and_mach
         ]
         for one in endpoints
     }
-    interfaces = dict.fromkeys(("eks", "logs", "sqs", "states", "sts"), "Interface")
+    called = ("eks", "eks-auth", "logs", "sqs", "states", "sts")
+    interfaces = dict.fromkeys(called, "Interface")
     assert kinds == {**interfaces, "dynamodb": "Gateway", "s3": "Gateway"}
+    assert all(
+        one["PrivateDnsEnabled"] for one in endpoints if one["VpcEndpointType"] == "Interface"
+    )
     ingress = the(access, "EC2::SecurityGroup")["SecurityGroupIngress"]
     assert {one["SourceSecurityGroupId"] for one in ingress} == {
         "sg-0123456789abcdef0",

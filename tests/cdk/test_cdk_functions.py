@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 from synthesis import ROOT, Template, flat, of_type, path_of, the
 
+from lambdas.batch import LONGEST_S
+from lambdas.decide.handler import RESERVE_S
+from lambdas.logic.mark_plan import MARKING_S
+
 NAMES = ("intake", "submit", "report", "decide", "sweep")
 
 
@@ -142,3 +146,13 @@ def test_the_outputs_are_those_that_the_tool_reads(template: Template) -> None:
     }
     assert template["Outputs"]["WorkspaceRoot"]["Value"] == "/fsx/relay"
     assert template["Outputs"]["ProgressIntervalS"]["Value"] == "15"
+
+
+def test_functions_have_the_time_that_their_work_is_bounded_by(template: Template) -> None:
+    """A message is begun with its longest work ahead, a plan's last step with its reserve."""
+    functions = [one["Properties"] for one in of_type(template, "Lambda::Function").values()]
+    time_s = {one["Handler"].split(".")[1]: one["Timeout"] for one in functions}
+    for name in ("intake", "report"):
+        assert time_s[name] >= LONGEST_S + 5
+    assert MARKING_S < LONGEST_S
+    assert time_s["decide"] >= 5 * RESERVE_S

@@ -10,7 +10,7 @@ import pytest
 from combinations import CLUSTER, ENDPOINTS, PUBLIC, VPC
 from synthesis import APP, ROOT, Template, definition, flags, flat, of_type, the
 
-from cdk.settings import LOG_RETENTION_DAYS, Settings
+from cdk.settings import LOG_RETENTION_DAYS, TOLD_BYTES_MAX, Settings
 from contracts.errors import ContractBroken
 
 
@@ -29,6 +29,7 @@ from contracts.errors import ContractBroken
         ("workspace_root", "/ends/in/slash/"),
         ("workspace_root", "/a/line\nbreak"),
         ("progress_interval_s", "0"),
+        ("progress_interval_s", "61"),
         ("log_retention_days", "8"),
         ("log_level", "LOUD"),
         ("max_concurrency", "1"),
@@ -119,6 +120,45 @@ def test_profiles_that_a_function_cannot_be_told_are_refused() -> None:
     many = {f"profile-{number}": one for number in range(20)}
     with pytest.raises(ContractBroken, match=r"hardware_profiles.*at most 2048"):
         Settings.read({**PUBLIC, "hardware_profiles": many})
+
+
+def test_settings_that_together_are_more_than_a_function_can_be_told_are_refused() -> None:
+    """Each alone is within its own limit; Lambda would refuse them when they are deployed."""
+    one = {"cpu": 4, "memory": "16Gi", "labels": {"instance": "x" * 60}}
+    long = {
+        "hardware_profiles": {f"profile-{number}": one for number in range(15)},
+        "image": f"registry/{'i' * 400}:1",
+        "fsx_claim": ".".join(["f" * 60] * 8),
+        "workspace_root": "/w" * 200,
+    }
+    for name, value in long.items():
+        assert Settings.read({**PUBLIC, name: value})
+    with pytest.raises(ContractBroken, match="Lambda has room for 3000: shorten hardware_profiles"):
+        Settings.read({**PUBLIC, **long})
+
+
+def test_what_the_stack_itself_tells_functions_leaves_room_for_its_settings(
+    template: Template, on_cluster: Template
+) -> None:
+    """Names are tokens in the template: BUCKET, LEDGER_TABLE and STATE_MACHINE_ARN at longest."""
+    generated = 63 + 255 + 120
+    for made in (template, on_cluster):
+        for function in of_type(made, "Lambda::Function").values():
+            variables = function["Properties"]["Environment"]["Variables"]
+            own = [
+                value
+                for name, value in variables.items()
+                if name.startswith(("POWERTOOLS_", "PROGRESS_", "RUNNER"))
+            ]
+            fixed = sum(map(len, variables)) + sum(map(len, own)) + generated
+            assert fixed + TOLD_BYTES_MAX <= 4096
+
+
+@pytest.mark.parametrize("name", ["EKS", "aws", "System"])
+def test_a_stack_cannot_be_called_what_eks_keeps_for_its_own_groups(name: str) -> None:
+    assert Settings.read({"name": name})
+    with pytest.raises(ContractBroken, match=f"{name}.*EKS keeps groups"):
+        Settings.read({**PUBLIC, "name": name})
 
 
 def test_a_stack_that_is_thrown_away_cannot_be_protected() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 from contracts.errors import TransientError, names_below
 from fakes.clock import FakeClock
+from fakes.context import CONTEXT
 from fakes.executions import FakeExecutions
 from fakes.faults import Crash
 
 Handler = Callable[[dict[str, Any], Any], Any]
 _AFTER = {"collect": "optimize", "optimize": "evaluate", "evaluate": "next"}
-_RETRIES = {"waiting": 60, "job": 9, "HeartbeatTimeout": 9, "Timeout": 9, "call": 6}
+_RETRIES = {"waiting": 200, "job": 9, "HeartbeatTimeout": 9, "Timeout": 9, "call": 6}
 CRASHED = "Lambda.Unknown"
 
 
@@ -63,7 +64,7 @@ class RunGraph:
     def _ask(self, run: str, walk: Walk) -> None:
         question = walk.at
         try:
-            answer = self._decide({"question": question, "state": walk.state}, None)
+            answer = self._decide({"question": question, "state": walk.state}, CONTEXT)
         except Crash:
             self._retry_call(run, walk, CRASHED, "")
             return
@@ -113,7 +114,7 @@ class RunGraph:
             "inputs": {name: walk.state[name] for name in named},
         }
         try:
-            self._submit(payload, None)
+            self._submit(payload, CONTEXT)
         except Crash:
             self._retry_phase(run, walk, CRASHED, "")
         except Exception as error:

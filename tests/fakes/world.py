@@ -20,6 +20,7 @@ from contracts.pipeline import Pipeline
 from fakes import events
 from fakes.agent import ModelAgent
 from fakes.clock import FakeClock
+from fakes.context import CONTEXT
 from fakes.doorbells import FakeJobQueue
 from fakes.executions import FakeExecutions
 from fakes.faults import Crash, Faults, Faulty
@@ -111,7 +112,7 @@ class World:
     def deliver(self, queue: Queue, *bodies: str) -> list[str]:
         """Hand messages to their function; ids of those that stay in the queue."""
         module = lambdas.intake.handler if queue == "uploads" else lambdas.report.handler
-        return events.failed_in(module.handler(events.batch(*bodies), None))
+        return events.failed_in(module.handler(events.batch(*bodies), CONTEXT))
 
     def hand_over(self, queue: Queue, body: str) -> bool:
         """Deliver one message; whether its function took it and lived."""
@@ -178,7 +179,7 @@ class World:
         raise AssertionError(f"{run} did not end")
 
     def sweep(self) -> dict[str, int]:
-        found: dict[str, int] = lambdas.sweep.handler.handler({}, None)
+        found: dict[str, int] = lambdas.sweep.handler.handler({}, CONTEXT)
         return found
 
     def tell_ends(self) -> None:

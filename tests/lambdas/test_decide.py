@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from fakes.agent import BETTER, NO_BETTER, Ending
+from fakes.context import CONTEXT
 from fakes.exports import WEIGHTS
 from fakes.faults import Crash
 from fakes.recipes import pipeline
@@ -30,6 +31,7 @@ from contracts.pipeline import Gate
 from contracts.plan import Plan
 from contracts.policy import PolicyVersion
 from lambdas.logic.close_run import close_run
+from lambdas.logic.deadlines import STATE_GRACE_S
 from lambdas.logic.gate import judge
 from lambdas.logic.retry_run import retry_run
 
@@ -40,8 +42,7 @@ def ask(world: World, run: str, question: str) -> dict[str, Any]:
     walk = world.graph.walks.get(run)
     state = walk.state if walk else {"run": run, "pipeline": "tone"}
     answer: dict[str, Any] = lambdas.decide.handler.handler(
-        {"question": question, "state": state},
-        None,  # type: ignore[arg-type]
+        {"question": question, "state": state}, CONTEXT
     )
     return answer
 
@@ -75,7 +76,7 @@ def test_a_plan_fixes_exact_versions_recipe_and_parent(world: World) -> None:
         "drops": 2,
         "rounds": 1,
         "heartbeat_s": 240,
-        "timeout_s": 86_400,
+        "timeout_s": 86_400 + STATE_GRACE_S,
     }
     assert plan.pipeline == pipeline("tone")
     assert plan.parent is None
@@ -356,6 +357,30 @@ def test_a_run_without_an_export_publishes_nothing(world: World, judged: str) ->
     del world.graph.walks[judged].state["optimize"]["artifacts"]["export"]
     with pytest.raises(ContractBroken, match="no export"):
         ask(world, judged, "publish")
+
+
+@pytest.mark.parametrize("question", ["publish", "keep"])
+def test_a_run_that_is_cancelled_while_its_export_is_verified_publishes_nothing(
+    world: World, judged: str, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """Step Functions stops an execution at once, and lets the function's call go on."""
+    head = world.objects.head
+
+    def cancelled_meanwhile(key: str) -> Any:
+        if key.endswith(WEIGHTS):
+            world.graph.abort(judged)
+            world.tell_ends()
+            world.deliver_all()
+        return head(key)
+
+    monkeypatch.setattr(world.objects, "head", cancelled_meanwhile)
+    state = world.graph.walks[judged].state
+    state["decision"] = {**state["decision"], "next": question}
+    with pytest.raises(RunNotOpen):
+        ask(world, judged, question)
+    assert world.runs("tone")[0].status == "CANCELLED"
+    assert versions(world) == []
+    assert head(layout.current_policy("tone")) is None
 
 
 def test_a_parent_that_is_no_longer_current_is_a_conflict(world: World, judged: str) -> None:

@@ -89,3 +89,22 @@ def test_of_two_metrics_an_open_gate_judges_by_the_one_that_the_gain_is_of() -> 
 def test_an_open_gate_without_any_metric_says_what_it_needs() -> None:
     with pytest.raises(ContractBroken, match="reported no start_accuracy, end_accuracy, gain"):
         judge(gate("auto"), {})
+
+
+@pytest.mark.parametrize(("tasks", "words"), [(0, "0 tasks"), (1, "1 task,"), (2, "2 tasks,")])
+@pytest.mark.parametrize("metric", ["accuracy", "label_accuracy", "likelihood"])
+def test_a_gain_without_bounds_is_kept_whatever_the_gate_asks(
+    metric: str, tasks: int, words: str
+) -> None:
+    found = figures(metric, 0.4) | {"judged_tasks": float(tasks)}
+    del found["gain_low"], found["gain_high"]
+    judged = judge(gate(metric, -1.0), found)
+    assert not judged.passed
+    assert f"gain +0.500: they are of {words}" in judged.reason
+
+
+def test_a_bound_that_is_lost_is_no_gain_without_bounds() -> None:
+    found = figures("accuracy", 0.4) | {"judged_tasks": 9.0}
+    del found["gain_high"]
+    with pytest.raises(ContractBroken, match="reported no gain_high;"):
+        judge(gate("accuracy"), found)

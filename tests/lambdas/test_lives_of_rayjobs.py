@@ -161,7 +161,7 @@ def test_a_lost_head_that_kuberay_notices_costs_one_attempt(world: ClusterWorld)
 
 
 def test_a_job_that_does_not_end_itself_is_ended_by_the_cluster(world: ClusterWorld):
-    world.register(pipeline("tone", timeout_s=600))
+    world.register(pipeline("tone", timeout_s=600, start_limit_s=300))
     run = world.start_run()
     world.turns_until(lambda: bool(world.agent.jobs), finishes=False)
     (key,) = world.agent.jobs

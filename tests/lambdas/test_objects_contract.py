@@ -6,9 +6,10 @@ import pytest
 from botocore.exceptions import ClientError
 from fakes.objects import FakeObjects
 
-from contracts.errors import ContractBroken, DropRefused
+from contracts.errors import ContractBroken, DropRefused, ServiceUnavailable
 from contracts.model import digest
 from lambdas.adapters.objects_s3 import S3Objects
+from lambdas.adapters.service_errors import typed_service_errors
 from lambdas.ports import Objects
 
 
@@ -100,6 +101,31 @@ def test_every_version_is_listed_by_key_and_a_deletion_leaves_none_the_newest(
     newest = next(it for it in listed if it.key == "f/b" and it.newest)
     assert objects.get_range("f/b", newest.version_id, 9) == b"22"
     assert list(objects.list_versions("nothing/")) == []
+
+
+class Conflicting:
+    """S3 while other writes of the same object are under way, so many times."""
+
+    def __init__(self, conflicts: int, then: str = "") -> None:
+        self._codes = ["ConditionalRequestConflict"] * conflicts + [then]
+
+    def put_object(self, **_given: object) -> None:
+        code = self._codes.pop(0)
+        if code:
+            raise ClientError({"Error": {"Code": code}}, "PutObject")
+
+
+@pytest.mark.parametrize(("then", "written"), [("", True), ("PreconditionFailed", False)])
+def test_a_conflict_says_nothing_of_what_is_there_so_it_is_put_again(
+    *, then: str, written: bool
+) -> None:
+    assert S3Objects(Conflicting(2, then), "relay-tests").put_if_absent("k", b"1") is written  # type: ignore[arg-type]
+
+
+def test_a_conflict_that_lasts_is_no_answer_and_may_pass() -> None:
+    store = S3Objects(Conflicting(9), "relay-tests")  # type: ignore[arg-type]
+    with pytest.raises(ServiceUnavailable), typed_service_errors():
+        store.put_if_absent("k", b"1")
 
 
 @pytest.mark.parametrize("code", ["AccessDenied", "KMS.DisabledException", "InvalidObjectState"])

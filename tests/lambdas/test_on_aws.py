@@ -11,6 +11,7 @@ import pytest
 from fakes import events
 from fakes.agent import BETTER
 from fakes.clock import FakeClock
+from fakes.context import CONTEXT
 from fakes.executions import FakeExecutions
 from fakes.recipes import pipeline
 from fakes.run_graph import RunGraph
@@ -100,7 +101,7 @@ def test_a_drop_becomes_a_published_policy(s3: Any, plane: ControlPlane) -> None
         version = s3.put_object(Bucket=BUCKET, Key=KEY, Body=b'{"a": 1}\n')["VersionId"]
         uploaded = events.batch(events.created(BUCKET, KEY, version, 9))
         for _ in range(2):
-            answer = lambdas.intake.handler.handler(uploaded, None)  # type: ignore[arg-type]
+            answer = lambdas.intake.handler.handler(uploaded, CONTEXT)
             assert events.failed_in(answer) == []
         (run,) = executions.states
         for _ in range(20):
@@ -112,15 +113,15 @@ def test_a_drop_becomes_a_published_policy(s3: Any, plane: ControlPlane) -> None
                 spec = JobSpec.from_bytes(body, where=key)
                 claim = Claim(agent="test", at=spec.deadline)
                 s3.put_object(Bucket=BUCKET, Key=layout.claim(spec.key), Body=claim.to_bytes())
-                lambdas.sweep.handler.handler({}, None)  # type: ignore[arg-type]
+                lambdas.sweep.handler.handler({}, CONTEXT)
                 told = events.batch(finish(s3, spec))
-                answer = lambdas.report.handler.handler(told, None)  # type: ignore[arg-type]
+                answer = lambdas.report.handler.handler(told, CONTEXT)
                 assert events.failed_in(answer) == []
             if executions.states[run].status != "RUNNING":
                 break
         ended = events.batch(events.execution_ended(run, "SUCCEEDED"))
-        lambdas.report.handler.handler(ended, None)  # type: ignore[arg-type]
-        swept = lambdas.sweep.handler.handler({}, None)  # type: ignore[arg-type]
+        lambdas.report.handler.handler(ended, CONTEXT)
+        swept = lambdas.sweep.handler.handler({}, CONTEXT)
     assert swept == {"pipelines": 1, "jobs": 1, "failed": 0}
     record = plane.ledger.runs.get(run)
     assert record is not None
@@ -146,11 +147,11 @@ def test_a_sealed_folder_is_planned_and_settled_side_by_side(s3: Any, plane: Con
     seal = s3.put_object(Bucket=BUCKET, Key=layout.seal("tone", "day"), Body=b"")["VersionId"]
     bodies = [*bodies[:10], events.created(BUCKET, layout.seal("tone", "day"), seal, 0)]
     with using(plane):
-        answer = lambdas.intake.handler.handler(events.batch(*bodies), None)  # type: ignore[arg-type]
+        answer = lambdas.intake.handler.handler(events.batch(*bodies), CONTEXT)
         assert events.failed_in(answer) == []
         (run,) = executions.states
         graph.step(run)
-        assert lambdas.sweep.handler.handler({}, None)["failed"] == 0  # type: ignore[arg-type]
+        assert lambdas.sweep.handler.handler({}, CONTEXT)["failed"] == 0
     body = s3.get_object(Bucket=BUCKET, Key=layout.plan(run))["Body"].read()
     (drop,) = Plan.from_bytes(body, where="plan").drops
     assert [one.key for one in drop.objects or ()] == [place + name for name in names]
@@ -163,7 +164,7 @@ def test_every_item_but_leases_and_cursors_expires(s3: Any, plane: ControlPlane)
     with using(plane):
         version = s3.put_object(Bucket=BUCKET, Key=KEY, Body=b"{}")["VersionId"]
         body = events.batch(events.created(BUCKET, KEY, version, 2))
-        lambdas.intake.handler.handler(body, None)  # type: ignore[arg-type]
+        lambdas.intake.handler.handler(body, CONTEXT)
     items = boto3.client("dynamodb").scan(TableName="ledger")["Items"]
     lasting = {item["sk"]["S"] for item in items if "expires_at" not in item}
     assert lasting == {"LEASE", "tone"}

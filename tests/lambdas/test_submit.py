@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
 from fakes.agent import Ending
+from fakes.context import CONTEXT
 from fakes.faults import Crash
 from fakes.recipes import pipeline
 from fakes.world import World
@@ -35,7 +37,7 @@ def submit(world: World, run: str, token: str, phase: str = "collect") -> str:
         "token": token,
         "inputs": {},
     }
-    job: str = lambdas.submit.handler.handler(payload, None)["job"]  # type: ignore[arg-type]
+    job: str = lambdas.submit.handler.handler(payload, CONTEXT)["job"]
     return job
 
 
@@ -151,6 +153,37 @@ def test_a_phase_that_used_up_its_attempts_ends_with_the_last_one_s_cause(world:
 
 def newest_key(world: World) -> AttemptKey:
     return max(world.agent.jobs)
+
+
+def test_a_bell_that_does_not_ring_costs_no_attempt(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each new token would be another attempt, and all of them gone within seconds."""
+
+    def away(**_given: object) -> None:
+        raise EndpointConnectionError(endpoint_url="https://sqs")
+
+    run = world.start_run()
+    with monkeypatch.context() as patched:
+        patched.setattr(world.queue, "send_message", away)
+        assert submit(world, run, world.executions.issue(run)) == f"{run}-1-collect-1"
+    assert world.queue.jobs == []
+    world.clock.advance(61)
+    world.sweep()
+    world.agent.answer_bell()
+    assert world.agent.started == [AttemptKey(run, 1, "collect", 1)]
+
+
+def test_a_bell_that_may_not_be_rung_is_an_error(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(**_given: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, "SendMessage")
+
+    run = world.start_run()
+    monkeypatch.setattr(world.queue, "send_message", denied)
+    with pytest.raises(ClientError):
+        submit(world, run, world.executions.issue(run))
 
 
 def test_waiting_for_a_job_uses_up_no_attempt(world: World) -> None:

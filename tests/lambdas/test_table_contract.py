@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from fakes.table import FakeTable
 
-from lambdas.ledger.table import Table
+from lambdas.ledger.table import CONFLICT_TRIES, LARGEST, SMALLEST, Table
 
 KEY = {"pk": "P", "sk": "a"}
 
@@ -17,6 +18,25 @@ def table(request: pytest.FixtureRequest) -> Table:
     if request.param == "fake":
         return FakeTable()
     return Table(request.getfixturevalue("dynamodb"), "ledger")
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        (1e-200, 0),
+        (-5e-324, 0),
+        (1.7e308, LARGEST),
+        (-1e126, -LARGEST),
+        (LARGEST, LARGEST),
+        (1.5 * SMALLEST, 1.5 * SMALLEST),
+    ],
+)
+def test_what_a_number_cannot_hold_is_held_as_near_as_may_be(
+    table: Table, value: float, held: float
+) -> None:
+    """A metric may be any float; what reports it must not fail for that."""
+    assert table.write(table.put(KEY, {"metric": value}))
+    assert float((table.get(KEY) or {})["metric"]) == held
 
 
 def test_values_come_back_as_they_went(table: Table) -> None:
@@ -159,3 +179,45 @@ def test_the_table_is_what_the_design_says(table_properties: dict[str, Any]) -> 
     recovery = table_properties["PointInTimeRecoverySpecification"]
     assert recovery["PointInTimeRecoveryEnabled"]
     assert "GlobalSecondaryIndexes" not in table_properties
+
+
+class Conflicting:
+    """DynamoDB while other transactions hold the items, so many times."""
+
+    def __init__(self, conflicts: int, *reasons: str) -> None:
+        self.calls = 0
+        self._conflicts = conflicts
+        self._reasons = reasons or ("TransactionConflict", "None")
+
+    def transact_write_items(self, **_given: object) -> None:
+        self.calls += 1
+        if self.calls <= self._conflicts:
+            told: Any = {
+                "Error": {"Code": "TransactionCanceledException"},
+                "CancellationReasons": [{"Code": reason} for reason in self._reasons],
+            }
+            raise ClientError(told, "TransactWriteItems")
+
+
+def test_a_transaction_that_meets_another_is_tried_again_and_one_refused_is_not() -> None:
+    """The SDK gives up at once; in a burst all that take a lease would but one."""
+    meets: Any = Conflicting(CONFLICT_TRIES - 1)
+    assert Table(meets, "ledger").transact()
+    refused: Any = Conflicting(9, "TransactionConflict", "ConditionalCheckFailed")
+    assert not Table(refused, "ledger").transact()
+    assert refused.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("reasons", "calls"),
+    [
+        (("TransactionConflict", "None"), CONFLICT_TRIES),
+        (("TransactionConflict", "ValidationError"), 1),
+        (("None", "None"), 1),
+    ],
+)
+def test_what_lasts_is_raised(reasons: tuple[str, ...], calls: int) -> None:
+    client: Any = Conflicting(9, *reasons)
+    with pytest.raises(ClientError):
+        Table(client, "ledger").transact()
+    assert client.calls == calls

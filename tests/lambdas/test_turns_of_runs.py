@@ -11,10 +11,12 @@ from contracts import layout
 from contracts.errors import RunNotOpen
 from contracts.names import AttemptKey
 from contracts.plan import Plan
-from lambdas.logic import plan_run
+from lambdas.logic import mark_plan
 from lambdas.logic.close_run import close_run
 from lambdas.logic.ensure_run import ensure_run
+from lambdas.logic.plan_run import plan_run
 from lambdas.logic.retry_run import retry_run
+from lambdas.time_left import TimeLeft
 
 _ALL = 1 << 30
 
@@ -257,10 +259,10 @@ def test_a_run_cut_short_while_its_drops_are_marked_is_closed_bit_by_bit(
     world.deliver_all()
     run = world.runs("tone")[0].run
     with monkeypatch.context() as patched:
-        patched.setattr(plan_run, "mark_drop", _cut_short)
+        patched.setattr(mark_plan, "mark_drop", _cut_short)
         with pytest.raises(RuntimeError):
-            plan_run.plan_run(run, world.plane)
-    monkeypatch.setattr(plan_run, "MARKING_S", 3e-6)
+            plan_run(run, world.plane, TimeLeft.of(world.clock, 300))
+    monkeypatch.setattr(mark_plan, "MARKING_S", 3e-6)
     world.executions.end(run, "ABORTED")
     turns = 0
     while world.ledger.runs.lease("tone") and turns < len(versions):

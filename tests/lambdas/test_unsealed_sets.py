@@ -14,7 +14,7 @@ from contracts.ledger import Unsealed
 from contracts.rejection import Rejection
 from lambdas.ledger.sets import Sets
 from lambdas.logic import reconcile, settle_set
-from lambdas.logic.reconcile_set import MISSING
+from lambdas.logic.reconcile_set import LOOK_EVERY, MISSING
 
 
 def test_an_overwritten_file_is_taken_as_it_is_when_planned_and_the_old_version_refused(
@@ -259,3 +259,104 @@ def test_thousands_of_overwritten_files_are_settled_turn_by_turn_before_anybody_
         left.append(sum(it.status == "unsealed" for it in sets.known(world).values()))
     assert left == [7, 3, 1]
     assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is not None
+
+
+def status_of(world: World, name: str, version: str) -> str | None:
+    found = world.set_object(layout.set_folder("tone", "day") + name, version)
+    return None if found is None else found.status
+
+
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("how", ["marker", "for good"])
+def test_a_file_that_is_deleted_waits_no_longer_and_its_uploader_reads_why(
+    world: World, how: str, *, told: bool
+) -> None:
+    """A deletion is no event; before its folder was told of as well as after."""
+    (gone,) = put(world, "gone.jsonl")
+    (stays,) = put(world, "stays.jsonl")
+    world.deliver_all()
+    if told:
+        world.clock.advance(3601)
+        world.sweep()
+    key = layout.set_folder("tone", "day") + "gone.jsonl"
+    world.objects.delete(key) if how == "marker" else world.objects.delete_version(key, gone)
+    world.clock.advance(LOOK_EVERY.total_seconds() + 1)
+    world.sweep()
+    assert status_of(world, "gone.jsonl", gone) == "rejected"
+    report = Rejection.from_bytes(sets.report_on(world, key, gone) or b"", where=key)
+    assert "deleted before a seal took it" in report.reason
+    assert status_of(world, "stays.jsonl", stays) == "unsealed"
+    assert world.ledger.sets.unsealed_of("tone", limit=9) != []
+
+
+def test_a_folder_whose_files_are_all_deleted_is_forgotten(world: World) -> None:
+    put(world, "a.jsonl", "b.jsonl")
+    world.deliver_all()
+    for name in ("a.jsonl", "b.jsonl"):
+        world.objects.delete(layout.set_folder("tone", "day") + name)
+    world.clock.advance(LOOK_EVERY.total_seconds() + 1)
+    world.sweep()
+    world.sweep()
+    assert world.ledger.sets.unsealed_of("tone", limit=9) == []
+
+
+def test_a_file_that_is_deleted_while_a_run_may_have_planned_it_is_settled_after(
+    world: World,
+) -> None:
+    (version,) = put(world, "a.jsonl")
+    seal(world)
+    run = world.runs("tone")[0].run
+    world.faults.arm(2, "after")  # the plan is put and the seal marked, the file is not
+    world.graph.step(run)
+    world.faults.disarm()
+    world.objects.delete(layout.set_folder("tone", "day") + "a.jsonl")
+    world.clock.advance(LOOK_EVERY.total_seconds() + 1)
+    world.sweep()
+    assert status_of(world, "a.jsonl", version) == "unsealed"
+    world.graph.step(run)
+    assert status_of(world, "a.jsonl", version) == "planned"
+
+
+def test_a_folder_is_listed_now_and_then_not_every_minute(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(world, "a.jsonl")
+    world.deliver_all()
+    listed: list[str] = []
+    look = world.objects.list_versions
+
+    def counted(prefix: str) -> Any:
+        listed.append(prefix)
+        return look(prefix)
+
+    monkeypatch.setattr(world.objects, "list_versions", counted)
+    for _ in range(50):
+        world.clock.advance(60)
+        world.sweep()
+    assert len(listed) == 50 * 60 // LOOK_EVERY.total_seconds()
+
+
+def test_a_folder_sealed_thousands_of_times_costs_a_turn_no_more(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each seal that ever came is listed with its folder; only those that wait matter."""
+    for number in range(30):
+        put(world, f"{number}.jsonl")
+        seal(world)
+        plan_of(world)
+        end(world)
+        world.ledger.pipelines.resume("tone")
+    put(world, "late.jsonl")
+    world.deliver_all()
+    world.clock.advance(3601)
+    reads: list[str] = []
+    get = world.table.get
+
+    def counted(key: Any) -> Any:
+        reads.append(key["pk"])
+        return get(key)
+
+    monkeypatch.setattr(world.table, "get", counted)
+    world.sweep()
+    assert sets.report_on(world, layout.seal("tone", "day"), MISSING) is not None
+    assert len(reads) < 30

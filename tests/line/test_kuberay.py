@@ -122,7 +122,7 @@ def deployed(
 
 
 @pytest.fixture(scope="module")
-def line(deployed: ClusterLine) -> Iterator[ClusterLine]:
+def cluster_line(deployed: ClusterLine) -> Iterator[ClusterLine]:
     """The line at work: every recipe's drop is there, and sweep comes often."""
     cluster, jobs = deployed.cluster, deployed.jobs
     fates = {pipeline: list(planned) for pipeline, planned in FATES.items()}
@@ -171,35 +171,35 @@ def _keep_sweeping(line: ClusterLine, closed: threading.Event) -> None:
             line.sweep()
 
 
-def test_a_drop_becomes_a_policy_by_three_rayjobs(line: ClusterLine):
-    ended = line.end_of("healthy")
+def test_a_drop_becomes_a_policy_by_three_rayjobs(cluster_line: ClusterLine):
+    ended = cluster_line.end_of("healthy")
     assert (ended.status, ended.version) == ("PUBLISHED", 1)
     names = [f"{ended.run}-1-{phase}-1" for phase in ("collect", "optimize", "evaluate")]
-    assert [name for name in line.jobs.began if name.startswith(ended.run)] == names
+    assert [name for name in cluster_line.jobs.began if name.startswith(ended.run)] == names
     for name in names:
-        until(lambda name=name: line.deployment_status(name) == "Complete", 20)
+        until(lambda name=name: cluster_line.deployment_status(name) == "Complete", 20)
 
 
-def test_a_job_without_quota_is_kept_alive_and_says_what_it_waits_for(line: ClusterLine):
-    ended = line.end_of("queued")
+def test_a_job_without_quota_is_kept_alive_and_says_what_it_waits_for(cluster_line: ClusterLine):
+    ended = cluster_line.end_of("queued")
     assert ended.status == "PUBLISHED"
-    attempts = line.attempts(ended.run)
+    attempts = cluster_line.attempts(ended.run)
     assert "JobNotStarted" not in {it.error for it in attempts}
     assert any("waiting for quota: couldn't assign flavors" in it.waiting for it in attempts)
 
 
-def test_a_rayjob_deleted_by_hand_is_tried_again(line: ClusterLine):
-    ended = line.end_of("deleted")
+def test_a_rayjob_deleted_by_hand_is_tried_again(cluster_line: ClusterLine):
+    ended = cluster_line.end_of("deleted")
     assert ended.status == "PUBLISHED"
-    first, second = line.optimizing(ended.run)
+    first, second = cluster_line.optimizing(ended.run)
     assert (first.status, second.status) == ("FAILED", "SUCCEEDED")
     assert "its RayJob is gone" in first.cause
 
 
-def test_a_lost_head_is_tried_again(line: ClusterLine):
-    ended = line.end_of("headless")
+def test_a_lost_head_is_tried_again(cluster_line: ClusterLine):
+    ended = cluster_line.end_of("headless")
     assert ended.status == "PUBLISHED"
-    first, second = line.optimizing(ended.run)
+    first, second = cluster_line.optimizing(ended.run)
     assert (first.error, second.status) == ("JobCrashed", "SUCCEEDED")
     assert "JobStatusCheckTimeoutExceeded" in first.cause
 
@@ -213,36 +213,36 @@ def test_a_lost_head_is_tried_again(line: ClusterLine):
         ("unpulled", "JobNotStarted", "relay:1.0.0 can't be pulled"),
     ],
 )
-def test_a_failed_run_says_why(line: ClusterLine, pipeline: str, error: str, words: str):
-    ended = line.end_of(pipeline)
+def test_a_failed_run_says_why(cluster_line: ClusterLine, pipeline: str, error: str, words: str):
+    ended = cluster_line.end_of(pipeline)
     assert ended.status == "FAILED"
     assert error in ended.reason
     assert words in ended.reason
 
 
-def test_a_cancelled_runs_rayjob_goes(line: ClusterLine):
-    name = f"{line.run_of('cancelled')}-1-collect-1"
-    until(lambda: name in line.jobs.began, 60)
-    assert line.cluster.job(name) is not None
-    line.client("stepfunctions").stop_execution(
-        executionArn=line.execution(line.run_of("cancelled"))
+def test_a_cancelled_runs_rayjob_goes(cluster_line: ClusterLine):
+    name = f"{cluster_line.run_of('cancelled')}-1-collect-1"
+    until(lambda: name in cluster_line.jobs.began, 60)
+    assert cluster_line.cluster.job(name) is not None
+    cluster_line.client("stepfunctions").stop_execution(
+        executionArn=cluster_line.execution(cluster_line.run_of("cancelled"))
     )
     began = time.monotonic()
-    until(lambda: line.cluster.job(name) is None, 60)
+    until(lambda: cluster_line.cluster.job(name) is None, 60)
     print(f"its RayJob is gone {time.monotonic() - began:.1f} s after the cancellation")
-    assert line.end_of("cancelled").status == "CANCELLED"
+    assert cluster_line.end_of("cancelled").status == "CANCELLED"
 
 
-def test_an_api_that_is_down_while_a_job_runs_loses_nothing(line: ClusterLine):
+def test_an_api_that_is_down_while_a_job_runs_loses_nothing(cluster_line: ClusterLine):
     for pipeline in RECIPES.keys() - {"cancelled"}:
-        line.end_of(pipeline)
-    line.register("outage")
-    line.put("incoming/outage/pairs.jsonl")
-    name = f"{line.run_of('outage')}-1-collect-1"
-    until(lambda: name in line.jobs.began, 60)
-    line.cluster.server.down()
+        cluster_line.end_of(pipeline)
+    cluster_line.register("outage")
+    cluster_line.put("incoming/outage/pairs.jsonl")
+    name = f"{cluster_line.run_of('outage')}-1-collect-1"
+    until(lambda: name in cluster_line.jobs.began, 60)
+    cluster_line.cluster.server.down()
     time.sleep(2 * SWEEP_EVERY_S)
-    line.cluster.server.up()
-    ended = line.end_of("outage")
+    cluster_line.cluster.server.up()
+    ended = cluster_line.end_of("outage")
     assert ended.status == "PUBLISHED"
-    assert [it.attempt for it in line.attempts(ended.run)] == [1, 1, 1]
+    assert [it.attempt for it in cluster_line.attempts(ended.run)] == [1, 1, 1]

@@ -100,9 +100,9 @@ rounds:
             "of 40 tokens is shorter than a game",
         ),
         (
-            ("rounds:", "patience: {timeout_s: 130}\nrounds:"),
+            ("rounds:", "patience: {heartbeat_s: 140, timeout_s: 130}\nrounds:"),
             4,
-            11,
+            25,
             "patience.heartbeat_s",
             "must be less than timeout_s",
         ),

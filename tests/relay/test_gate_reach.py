@@ -18,7 +18,8 @@ from relay.console.gate_reach import (
     passes,
     reach,
 )
-from training.phases.measuring import GOOD_MIN, Metric
+from training.phases.measuring import Metric
+from training.statistics.clusters import CLUSTERS_MIN
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
 from trajectories.pair import Pair
@@ -63,8 +64,8 @@ def test_no_number_of_cases_is_enough_for_a_gain_that_cannot_be() -> None:
 @pytest.mark.parametrize(
     ("held_out", "words"),
     [
-        (1, "1 held-out pair can show no gain, however good the policy"),
-        (3, "3 held-out pairs can show only a gain to all right from at most 25% right"),
+        (1, "1 task with held-out pairs can show no gain, however good the policy"),
+        (3, "3 tasks with held-out pairs can show only a gain to all right from at most 25% right"),
         (6, ""),
     ],
 )
@@ -75,15 +76,15 @@ def test_what_few_pairs_can_show_is_said_in_a_sentence(held_out: int, words: str
     assert bool(found.words) == bool(words)
 
 
-def test_pairs_of_the_same_episodes_count_for_as_many_as_share_none() -> None:
+def test_pairs_of_one_task_count_once() -> None:
     task = (Message(role="user", content="play"),)
     episodes = [Trajectory.of("t", "", n / 4, (*task, said(f"a {n}"))) for n in range(5)]
     made = learnable([], episodes, RULES.model_copy(update={"held_out_share": 0.999}), plays=False)
     assert len(made.held_out) == 10
     found = reach(made, Gate(), SHARE)
     assert found is not None
-    assert found.cases < 4
-    assert found.words.startswith("10 held-out pairs, worth 2 that share no episode, can show")
+    assert found.cases == 1
+    assert found.words.startswith("1 task with held-out pairs can show no gain")
 
 
 def test_where_games_decide_or_nothing_is_held_out_nothing_is_said() -> None:
@@ -99,8 +100,8 @@ def test_a_handful_of_pairs_is_ok_and_what_they_could_show_is_said(relay: Relay)
     command = ("validate", "few.jsonl", "--pipeline", "dpo.yaml")
     ended = relay(*command, "-o", "json")
     assert (ended.code, ended.json["ok"], ended.json["held_out"]) == (0, True, 1)
-    assert ended.json["reach"]["cases"] < ended.json["reach"]["fewest"] == 2
-    assert "1 held-out pair can show no gain" in ended.json["reach"]["words"]
+    assert ended.json["reach"]["cases"] < ended.json["reach"]["fewest"] == 3
+    assert "1 task with held-out pairs can show no gain" in ended.json["reach"]["words"]
     assert "little to judge by" in relay(*command).out
 
 
@@ -126,6 +127,6 @@ def test_the_documents_say_how_many_answers_make_sense(metric: Metric, column: i
 def test_the_documents_say_how_many_good_answers_make_sense() -> None:
     enough = fewest_that_are_enough("likelihood", Gate())
     half = next(n for n in range(2, 100) if gain_needed(n) <= 0.5)
-    assert numbers(row("with fewer")[2]) == [GOOD_MIN]
+    assert numbers(row("with fewer")[2]) == [CLUSTERS_MIN]
     assert numbers(row("a gain as large")[2]) == [enough, (enough or 0) / SHARE]
     assert numbers(row("a gain of half")[2]) == [half, math.ceil(half / SHARE)]

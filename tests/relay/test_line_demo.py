@@ -126,9 +126,8 @@ def test_dropped_games_become_a_policy_that_plays_well_by_plain_transformers(
     [
         ("Starting Ray", signal.SIGINT),
         ("Deploying the control plane", signal.SIGTERM),
-        ("Collect rollouts", signal.SIGINT),
-        ("Optimize policy: Training by sft", signal.SIGTERM),
-        ("Optimize policy: Training by dpo", signal.SIGHUP),
+        ("Collect rollouts", signal.SIGTERM),
+        ("Optimize policy: Training by sft", signal.SIGHUP),
         ("Collect rollouts: Playing", signal.SIGINT),
     ],
 )

@@ -6,15 +6,16 @@ from job_box import Box, recipe
 from sample_pairs import make_pairs, openai_file
 
 from contracts.artifact import ArtifactRef
+from contracts.pipeline import Gate
+from lambdas.logic.gate import judge
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.logprobs import Scores
 from training.phases.verdict import compare
-from training.statistics.overlaps import Comparison, independent_count
 
 NAMES = {
     *("start_accuracy", "start_low", "start_high", "end_accuracy", "end_low", "end_high"),
     *("gain", "gain_low", "gain_high", "margin", "margin_low", "margin_high"),
-    *("pairs", "implicit_accuracy"),
+    *("pairs", "judged_tasks", "implicit_accuracy"),
 }
 
 
@@ -23,56 +24,64 @@ def scores(chosen: list[float], rejected: list[float], tokens: float = 2.0) -> S
     return Scores(sums, AnswerLogProbs(sums.chosen / tokens, sums.rejected / tokens))
 
 
+def tasks_apart(count: int) -> list[str]:
+    return [f"task {number}" for number in range(count)]
+
+
 def test_the_figures_have_exactly_the_names_that_the_gate_reads() -> None:
-    same = scores([-1.0, -2.0], [-2.0, -1.0])
-    assert set(compare(same, same)) == NAMES
+    same = scores([-1.0, -2.0, -1.0], [-2.0, -1.0, -1.0])
+    assert set(compare(same, same, tasks_apart(3))) == NAMES
 
 
 def test_a_tie_is_not_a_win_and_no_change_is_no_gain() -> None:
     before = scores([-1.0, -3.0, -2.0], [-1.0, -2.0, -3.0])
-    figures = compare(before, before)
+    figures = compare(before, before, tasks_apart(3))
     assert figures["start_accuracy"] == figures["end_accuracy"] == pytest.approx(1 / 3)
     assert figures["gain"] == figures["margin"] == figures["implicit_accuracy"] == 0
     assert figures["gain_low"] < 0 < figures["gain_high"]
 
 
-@pytest.mark.parametrize(
-    ("edges", "once", "twice"),
-    [
-        ("ab cd ef", 3, 6),
-        ("ab ac ad", 1, 2),
-        ("ac ad bc bd", 2, 4),
-        ("ab bc", 1, 4 / 3),
-        ("ab bc cd de ef fg gh hi ij jk kl lm", 4, 8),
-    ],
-)
-def test_pairs_that_share_episodes_are_worth_as_many_as_share_none(
-    edges: str, once: float, twice: float
-) -> None:
-    group = [Comparison("t", better, worse) for better, worse in edges.split()]
-    assert independent_count(group) == pytest.approx(once)
-    other = [one._replace(group="u") for one in group]
-    assert independent_count([*group, *other]) == pytest.approx(twice)
-
-
-def test_fewer_independent_pairs_make_wider_intervals_of_the_same_figures() -> None:
+def test_pairs_of_one_task_make_wider_intervals_of_the_same_figures() -> None:
     draw = torch.Generator().manual_seed(0)
     before, after = (
         Scores(sums, sums)
-        for sums in (AnswerLogProbs(*torch.randn(2, 60, generator=draw)) for _ in range(2))
+        for sums in (AnswerLogProbs(*torch.randn(2, 15, generator=draw)) for _ in range(2))
     )
-    all_of_them, few = compare(before, after), compare(before, after, independent=12)
-    assert compare(before, after, independent=60) == all_of_them
-    for name in ("gain", "start_accuracy", "end_accuracy", "pairs"):
-        assert few[name] == pytest.approx(all_of_them[name])
-    for name in ("start", "end", "gain"):
-        assert few[f"{name}_low"] < all_of_them[f"{name}_low"]
-        assert few[f"{name}_high"] > all_of_them[f"{name}_high"]
+    was, now = (
+        Scores(*(AnswerLogProbs(*(part.repeat(4) for part in side)) for side in one))
+        for one in (before, after)
+    )
+    tasks = [str(task) for task in range(15)] * 4
+    apart, together = compare(was, now, tasks_apart(60)), compare(was, now, tasks)
+    once = compare(before, after, tasks_apart(15))
+    for name in ("gain", "start_accuracy", "end_accuracy", "margin"):
+        assert together[name] == pytest.approx(apart[name])
+    for name in ("start", "end", "gain", "margin"):
+        assert together[f"{name}_low"] < apart[f"{name}_low"]
+        assert together[f"{name}_high"] > apart[f"{name}_high"]
+        assert width(together, name) >= width(once, name) - 1e-6
+    assert (together["pairs"], together["judged_tasks"]) == (60, 15)
+
+
+def width(figures: dict[str, float], name: str) -> float:
+    return figures[f"{name}_high"] - figures[f"{name}_low"]
+
+
+@pytest.mark.parametrize("tasks", [["a"] * 9, ["a", "b", "b"] * 3])
+def test_pairs_of_two_tasks_at_most_have_no_bounds_and_the_gate_keeps(tasks: list[str]) -> None:
+    worse, better = scores([-2.0] * 9, [-1.0] * 9), scores([-1.0] * 9, [-2.0] * 9)
+    figures = compare(worse, better, tasks)
+    assert figures["gain"] == 1
+    assert not [name for name in figures if name.endswith(("_low", "_high"))]
+    verdict = judge(Gate(), figures)
+    assert not verdict.passed
+    assert "over 9 held-out pairs, gain +1.000: they are of " in verdict.reason
+    assert "too few to know" in verdict.reason
 
 
 def test_the_margin_is_how_much_more_the_candidate_prefers_the_chosen_answers() -> None:
     before, after = scores([-5.0, -5.0], [-5.0, -5.0]), scores([-4.0, -5.0], [-7.0, -4.0])
-    figures = compare(before, after)
+    figures = compare(before, after, tasks_apart(2))
     assert figures["margin"] == pytest.approx((3.0 - 1.0) / 2)
     assert figures["implicit_accuracy"] == 0.5
     assert figures["end_accuracy"] == 0.5
@@ -81,7 +90,7 @@ def test_the_margin_is_how_much_more_the_candidate_prefers_the_chosen_answers() 
 def test_accuracy_compares_means_not_sums() -> None:
     sums = AnswerLogProbs(torch.tensor([-6.0]), torch.tensor([-4.0]))
     means = AnswerLogProbs(torch.tensor([-1.0]), torch.tensor([-2.0]))
-    figures = compare(Scores(sums, means), Scores(sums, means))
+    figures = compare(Scores(sums, means), Scores(sums, means), tasks_apart(1))
     assert figures["end_accuracy"] == 1.0
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.statistics.means import bootstrap_mean
 from training.statistics.proportions import difference, paired_difference, wilson
+from training.statistics.student import student_quantile
 
 counts = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda cells: sum(cells) > 0)
 
@@ -58,16 +58,12 @@ def test_no_change_at_all_is_no_gain() -> None:
     assert found.low < 0 < found.high
 
 
-def test_a_bootstrap_repeats_itself_and_covers_its_mean() -> None:
-    values = list(np.random.default_rng(1).normal(2.0, 1.0, 100))
-    found = bootstrap_mean(values)
-    assert found == bootstrap_mean(values)
-    assert found.low < found.value < found.high
-    assert found.high - found.low == pytest.approx(2 * 1.96 / 10, rel=0.25)
-
-
-def test_one_value_has_an_interval_too() -> None:
-    assert bootstrap_mean([3.0]) == (3.0, 3.0, 3.0)
+@pytest.mark.parametrize(
+    ("freedom", "published"),
+    [(1, 12.7062), (4, 2.7764), (9, 2.2622), (10, 2.2281), (30, 2.0423), (1000, 1.9623)],
+)
+def test_students_quantiles_are_the_published_ones(freedom: int, published: float) -> None:
+    assert student_quantile(freedom) == pytest.approx(published, abs=6e-4)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Figures of labels: against counting by hand, and against what their intervals promise."""
 
 import math
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,13 +12,15 @@ from torch import Tensor
 
 from contracts.errors import DataUnusable
 from contracts.pipeline import Gate
+from lambdas.logic.gate import judge
 from training.algorithms.logprobs import RowScores
 from training.episodes.artifact import Contents
 from training.phases.label_verdict import compare_labelled
 from training.phases.measuring import metric_of
 from training.statistics import comparisons
 from training.statistics.comparisons import compare_separation
-from training.statistics.means import student_mean, student_quantile
+
+METRICS: tuple[Literal["label_accuracy", "likelihood"], ...] = ("label_accuracy", "likelihood")
 
 
 def scores(*means: float) -> RowScores:
@@ -26,14 +29,14 @@ def scores(*means: float) -> RowScores:
 
 
 def test_a_good_episode_wins_where_its_mean_is_higher_and_a_tie_is_not_a_win() -> None:
-    good = torch.tensor([True, True, False, False])
-    before = scores(-1.0, -3.0, -2.0, -1.0)
-    after = scores(-1.0, -1.5, -2.0, -4.0)
-    found = compare_labelled(before, after, good, "label_accuracy")
-    assert found["start_label_accuracy"] == 0.25
-    assert found["end_label_accuracy"] == 1.0
-    assert found["gain"] == 0.75
-    assert found["comparisons"] == 4
+    good = torch.tensor([True, True, True, False, False, False])
+    before = scores(-1.0, -3.0, -2.0, -2.0, -1.0, -0.5)
+    after = scores(-1.0, -1.5, -1.25, -2.0, -4.0, -1.25)
+    found = compare_labelled(before, after, good, tuple("abcdef"), "label_accuracy")
+    assert found["start_label_accuracy"] == pytest.approx(1 / 9)
+    assert found["end_label_accuracy"] == pytest.approx(7 / 9)
+    assert found["gain"] == pytest.approx(6 / 9)
+    assert (found["comparisons"], found["judged_tasks"]) == (9, 3)
     assert found["start_likelihood"] == -2.0
     assert found["likelihood_gain"] == 0.75
     assert found["gain_low"] < 0 < found["gain"] <= found["gain_high"]
@@ -42,7 +45,7 @@ def test_a_good_episode_wins_where_its_mean_is_higher_and_a_tie_is_not_a_win() -
 def test_the_likelihood_is_a_mean_over_good_episodes_with_students_interval() -> None:
     good = torch.tensor([True, True, True, False])
     before, after = scores(-3.0, -3.0, -3.0, -1.0), scores(-2.0, -1.0, -3.0, -9.0)
-    found = compare_labelled(before, after, good, "likelihood")
+    found = compare_labelled(before, after, good, tuple("abca"), "likelihood")
     assert (found["start_likelihood"], found["end_likelihood"]) == (-3.0, -2.0)
     half = 4.3027 / math.sqrt(3)
     assert found["gain"] == pytest.approx(1.0)
@@ -53,9 +56,54 @@ def test_the_likelihood_is_a_mean_over_good_episodes_with_students_interval() ->
 
 
 def test_good_ones_alone_have_a_likelihood_and_no_label_accuracy() -> None:
-    found = compare_labelled(scores(-3, -2), scores(-2, -1), torch.ones(2).bool(), "likelihood")
+    good = torch.ones(3).bool()
+    found = compare_labelled(scores(-3, -2, 0), scores(-2, -1, 1), good, "abc", "likelihood")
     assert "start_label_accuracy" not in found
-    assert found["gain"] == 1.0
+    assert found["gain"] == found["gain_low"] == 1.0
+
+
+def test_trials_of_one_task_prove_no_more_than_one_of_them_where_they_go_alike() -> None:
+    draw = torch.Generator().manual_seed(3)
+    before = torch.randn(24, generator=draw)
+    after = before + torch.rand(24, generator=draw) * (torch.arange(24) % 2 * 2 - 0.5)
+    good = torch.arange(24) % 2 == 1
+    tasks = [str(number) for number in range(24)]
+    for metric in METRICS:
+        once = compare_labelled(
+            RowScores(before, before), RowScores(after, after), good, tasks, metric
+        )
+        was, now = (RowScores(one.repeat(5), one.repeat(5)) for one in (before, after))
+        many = compare_labelled(was, now, good.repeat(5), tasks * 5, metric)
+        assert many["gain"] == pytest.approx(once["gain"])
+        assert many["gain_high"] - many["gain_low"] >= once["gain_high"] - once["gain_low"] - 1e-6
+        apart = compare_labelled(was, now, good.repeat(5), [str(n) for n in range(120)], metric)
+        assert apart["gain_high"] - apart["gain_low"] < 0.7 * (many["gain_high"] - many["gain_low"])
+        assert many["judged_tasks"] == 12
+
+
+@pytest.mark.parametrize("metric", ["label_accuracy", "likelihood"])
+def test_episodes_of_two_tasks_have_no_bounds_and_the_gate_keeps(
+    metric: Literal["label_accuracy", "likelihood"],
+) -> None:
+    good = torch.tensor([True] * 6 + [False] * 6)
+    tasks = [*"ababab", *"cdefgh"]
+    before, after = scores(*[-3.0] * 6, *[-1.0] * 6), scores(*[-1.0] * 6, *[-3.0] * 6)
+    found = compare_labelled(before, after, good, tasks, metric)
+    assert found["gain"] in {1.0, 2.0}
+    assert not [name for name in found if name.endswith(("_low", "_high"))]
+    verdict = judge(Gate.model_validate({"metric": metric}), found)
+    assert not verdict.passed
+    assert verdict.reason.endswith(
+        "they are of 2 tasks, too few to know if others would gain; drop episodes of more tasks"
+    )
+
+
+def test_a_kind_that_is_all_of_one_task_has_no_bounds_however_many_tasks_the_other_has() -> None:
+    good = torch.tensor([True] * 8 + [False] * 5)
+    tasks = [*"abcdefgh", *"zzzzz"]
+    torch.manual_seed(0)
+    gain = compare_separation(torch.rand(13), torch.rand(13), good, tasks).gain
+    assert (gain.low, gain.high) == (-math.inf, math.inf)
 
 
 values = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=12, max_size=12)
@@ -67,12 +115,13 @@ def test_every_good_case_is_compared_with_every_bad_one(
 ) -> None:
     good = torch.tensor([place < goods for place in range(12)])
     before, after = torch.tensor(first), torch.tensor(second)
-    found = compare_separation(before, after, good)
+    found = compare_separation(before, after, good, range(12))
     for interval, some in ((found.before, first), (found.after, second)):
         wins = sum(g > b for g in some[:goods] for b in some[goods:])
         assert interval.value == pytest.approx(wins / (goods * (12 - goods)))
-        assert 0 <= interval.low <= interval.value + 1e-9
-        assert interval.value - 1e-9 <= interval.high <= 1
+        assert interval.low <= interval.value + 1e-9
+        assert interval.value - 1e-9 <= interval.high
+        assert min(goods, 12 - goods) < 3 or 0 <= interval.low <= interval.high <= 1
     assert found.gain.value == pytest.approx(found.after.value - found.before.value)
     assert found.gain.low <= found.gain.value + 1e-9
     assert found.gain.value - 1e-9 <= found.gain.high
@@ -84,9 +133,11 @@ def test_many_cases_are_compared_in_parts_with_the_same_result(
     torch.manual_seed(0)
     before, after = torch.rand(40), torch.rand(40)
     good = torch.arange(40) % 2 == 0
-    whole = compare_separation(before, after, good)
+    tasks = [number // 3 for number in range(40)]
+    whole = compare_separation(before, after, good, tasks)
     monkeypatch.setattr(comparisons, "_ROWS", 3)
-    assert compare_separation(before, after, good) == whole
+    parts = compare_separation(before, after, good, tasks)
+    assert np.array(parts) == pytest.approx(np.array(whole))
 
 
 def test_the_intervals_of_a_separation_hold_the_truth_at_least_as_often_as_they_say() -> None:
@@ -100,35 +151,20 @@ def test_the_intervals_of_a_separation_hold_the_truth_at_least_as_often_as_they_
         noise[1] = 0.6 * noise[0] + 0.8 * noise[1]
         shifted = [noise[side] + labels.numpy() * (0.3, 1.2)[side] for side in (0, 1)]
         before, after = (torch.from_numpy(one) for one in shifted)
-        gain = compare_separation(before, after, labels).gain
+        gain = compare_separation(before, after, labels, range(42)).gain
         held += gain.low <= truth[1] - truth[0] <= gain.high
     assert held / 400 >= 0.95
 
 
 def test_a_single_comparison_proves_nothing() -> None:
     before, after, good = torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]), _first_good()
-    gain = compare_separation(before, after, good).gain
+    gain = compare_separation(before, after, good, "ab").gain
     assert gain.value == 1.0
-    assert gain.low < 0
+    assert gain.low == -math.inf
 
 
 def _first_good() -> Tensor:
     return torch.tensor([True, False])
-
-
-@pytest.mark.parametrize(
-    ("freedom", "published"),
-    [(1, 12.7062), (4, 2.7764), (9, 2.2622), (10, 2.2281), (30, 2.0423), (1000, 1.9623)],
-)
-def test_students_quantiles_are_the_published_ones(freedom: int, published: float) -> None:
-    assert student_quantile(freedom) == pytest.approx(published, abs=6e-4)
-
-
-def test_students_interval_gives_the_textbook_bounds() -> None:
-    """Student's own table of sleep gained by ten patients (Biometrika 6, 1908, section IX)."""
-    found = student_mean([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
-    assert found.value == pytest.approx(1.58)
-    assert (found.low, found.high) == pytest.approx((0.70, 2.46), abs=5e-3)
 
 
 def contents(kind: str, **counts: int) -> Contents:

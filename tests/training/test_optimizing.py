@@ -1,7 +1,9 @@
 """`optimize`: what is learnt, what is left behind, and how it goes on after an end."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from job_box import BUCKET, NAME, RUN, Box, recipe
@@ -13,6 +15,8 @@ from contracts.job import JobSpec
 from contracts.result import PhaseResult
 from training.assignment import Assignment, read_assignment
 from training.checkpoints.folders import folder_of, verify_folder
+from training.episodes.encoding import EncodedPair, encode_pairs
+from training.episodes.fitting import Answer, Loss
 from training.events import Advance, Event, Stopped
 from training.lessons.dpo_lesson import DpoLesson
 from training.objects import Objects
@@ -167,6 +171,26 @@ def test_the_reference_is_computed_once_and_again_only_when_it_is_damaged(
     (kept / "reference.safetensors").write_bytes(b"damaged")
     assert scored(3)
     assert not scored(4)
+
+
+def test_the_reference_is_computed_again_where_other_tokens_of_the_same_texts_are_learnt(
+    collected: Collected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box, artifacts = collected
+    optimized(collected)
+
+    def first_tokens_given(*args: Any, **kwargs: Any) -> tuple[list[EncodedPair], Loss]:
+        pairs, loss = encode_pairs(*args, **kwargs)
+        changed = [
+            replace(pair, chosen=Answer(pair.chosen.ids, (0, *pair.chosen.learn[1:])))
+            for pair in pairs
+        ]
+        return changed, loss
+
+    monkeypatch.setattr("training.lessons.dpo_lesson.encode_pairs", first_tokens_given)
+    spec = box.job("optimize", inputs(artifacts), attempt=2)
+    said = [getattr(event, "stage", "") for event in events(box, spec)[1]]
+    assert any("Scoring" in stage for stage in said)
 
 
 @pytest.mark.parametrize("name", ["episodes", "start"])

@@ -12,7 +12,7 @@ from training.environments.guess_number import GuessNumber
 from training.rollouts.episode import Episode
 from training.rollouts.reading import Chunk, Reader
 from training.rollouts.sampling import draw
-from training.rollouts.seeds import EpisodePlan, episode_seed, plan_episodes, task_of
+from training.rollouts.seeds import EpisodePlan, episode_seed
 from training.rollouts.statistics import pass_at, statistics
 
 
@@ -172,6 +172,23 @@ def test_environments_may_be_slow_without_changing_anything() -> None:
 
 
 @pytest.mark.parametrize("where", ["step", "reset"])
+def test_every_environment_is_closed_once_also_one_that_failed(where: str) -> None:
+    made: list[Misbehaving] = []
+    closed: list[Misbehaving] = []
+
+    class Counted(Misbehaving):
+        def __init__(self) -> None:
+            super().__init__("raise", where=where)
+            made.append(self)
+
+        def close(self) -> None:
+            closed.append(self)
+
+    assert any(one.failed for one in played(32, Counted))
+    assert sorted(map(id, closed)) == sorted(map(id, made))
+
+
+@pytest.mark.parametrize("where", ["step", "reset"])
 @pytest.mark.parametrize(
     ("how", "reason"),
     [("raise", "ZeroDivisionError: of the environment"), ("hang", "no answer within 0.5 s")],
@@ -256,14 +273,6 @@ def test_seeds_of_different_purposes_never_meet_and_none_is_one_that_people_give
     assert episode_seed("r1", 1, "collect", 5) == episode_seed("r1", 1, "collect", 5)
     assert episode_seed("r2", 1, "collect", 5) != episode_seed("r1", 1, "collect", 5)
     assert episode_seed("r1", 2, "collect", 5) != episode_seed("r1", 1, "collect", 5)
-
-
-def test_tasks_come_evenly_in_an_order_of_the_seed() -> None:
-    planned = plan_episodes("r1", 1, "collect", count=40, tasks=16, seed=3)
-    assert [plan.task for plan in planned] == [task_of(index, 16, 3) for index in range(40)]
-    assert sorted(plan.task for plan in planned[:16] if plan.task is not None) == list(range(16))
-    assert [plan.task for plan in planned[:16]] != [plan.task for plan in planned[16:32]]
-    assert [plan.index for plan in planned] == list(range(40))
 
 
 def test_an_episode_comes_back_from_its_line_as_it_was() -> None:

@@ -31,10 +31,17 @@ def make_optimizer(
 
 
 def begin_step(optimizer: Optimizer, rate: float) -> None:
-    """Set the rate, and forget the gradient before."""
+    """Set the rate, and let every gradient be 0, also that of a weight that no token will reach.
+
+    Without one an optimiser skips a weight: its moments would not be there to be saved, and a
+    learner that reached it would go elsewhere than those that did not.
+    """
+    import torch
+
     for group in optimizer.param_groups:
         group["lr"] = rate
-    optimizer.zero_grad(set_to_none=True)
+        for parameter in group["params"]:
+            parameter.grad = torch.zeros_like(parameter)
 
 
 def end_step(

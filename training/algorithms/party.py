@@ -32,22 +32,19 @@ class Party:
         return list(items[self.rank :: self.size])
 
     def sum_gradients(self, parameters: Iterable[Parameter]) -> None:
-        """Replace each gradient by the sum of all learners'."""
+        """Replace each gradient by the sum of all learners'; there is one of every weight."""
         if self.size == 1:
             return
         import torch
         from torch.distributed import all_reduce
 
-        held = list(parameters)
-        for parameter in held:
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-        flat = torch.cat([parameter.grad.reshape(-1) for parameter in held])  # type: ignore[union-attr]
+        gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
         all_reduce(flat)
         at = 0
-        for parameter in held:
-            parameter.grad.copy_(flat[at : at + parameter.numel()].view_as(parameter))  # type: ignore[union-attr]
-            at += parameter.numel()
+        for gradient in gradients:
+            gradient.copy_(flat[at : at + gradient.numel()].view_as(gradient))
+            at += gradient.numel()
 
     def sums(self, figures: Sequence[float], device: str) -> list[float]:
         """Add up each figure over all learners."""

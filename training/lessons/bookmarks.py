@@ -85,7 +85,7 @@ class Bookmarks:
         def keep() -> Beginning:
             shutil.rmtree(folder, ignore_errors=True)
             ref = commit_folder(folder, fill, kind="checkpoint", run=self._series.run, step=step)
-            return Beginning(folder, ref.manifest)
+            return Beginning(folder, ref.manifest, number)
 
         return self._party.from_first(keep)
 
@@ -93,7 +93,7 @@ class Bookmarks:
         """The policy that a checkpoint's lesson began from."""
         if not state.lesson:
             return self._start
-        return Beginning(self._place(state.lesson), state.beginning)
+        return Beginning(self._place(state.lesson), state.beginning, state.lesson)
 
     def save(
         self,

@@ -71,7 +71,7 @@ class DpoLesson(Lesson):
             self.done,
             pairs=len(self._pairs),
             batch_size=self.recipe.batch_size,
-            seed=self.room.assignment.seed,
+            seed=self.seed,
         )
         reference = self._reference
         figures = self._learner.step(
@@ -101,7 +101,10 @@ class DpoLesson(Lesson):
                     yield _by_name(name, scores.sums)
 
         ids = {
-            name: [[pair.prompt, pair.chosen.ids, pair.rejected.ids] for pair in pairs]
+            name: [
+                [pair.prompt, *((side.ids, side.learn) for side in (pair.chosen, pair.rejected))]
+                for pair in pairs
+            ]
             for name, pairs in parts.items()
         }
         cache = ReferenceCache(room, self.beginning)

@@ -10,7 +10,7 @@ from contracts.errors import ContractBroken
 from contracts.pipeline import Environment
 from training.environments.loading import load
 from training.lessons.lesson import Classroom
-from training.rollouts.seeds import EpisodePlan, episode_seed, task_of
+from training.rollouts.seeds import EpisodePlan, plan_episodes
 
 if TYPE_CHECKING:
     from training.rollouts.episode import Episode
@@ -39,13 +39,14 @@ class Games:
         environment.close()
 
     def play(
-        self, purpose: str, count: int, *, group_size: int = 1
+        self, purpose: str, count: int, *, first: int = 0, group_size: int = 1
     ) -> Generator[None, None, list[Episode] | None]:
-        """Play episodes at temperature 1, tasks taken in turn.
+        """Play the next episodes of a purpose at temperature 1; see `plan_episodes`.
 
         Args:
             purpose: the stream of seeds.
             count: episodes, a multiple of `group_size`.
+            first: episodes of the purpose that were played before.
             group_size: episodes of one task, side by side.
 
         Returns:
@@ -53,7 +54,7 @@ class Games:
         """
         played: list[Episode] = []
         spoken_at = time.monotonic()
-        for episode in self._episodes(self.plans(purpose, count, group_size)):
+        for episode in self._episodes(self._plans(purpose, count, first, group_size)):
             played.append(episode)
             if time.monotonic() - spoken_at > _SIGN_EVERY_S:
                 spoken_at = time.monotonic()
@@ -64,7 +65,7 @@ class Games:
 
     def play_all(self, purpose: str, count: int) -> Iterator[Episode]:
         """Play that many episodes to the end, in the order in which they end."""
-        return self._episodes(self.plans(purpose, count, 1))
+        return self._episodes(self._plans(purpose, count))
 
     def _episodes(self, plans: Sequence[EpisodePlan]) -> Iterator[Episode]:
         from training.rollouts.playing import play
@@ -83,14 +84,17 @@ class Games:
             step_limit_s=self._spec.step_limit_s,
         )
 
-    def plans(self, purpose: str, count: int, group_size: int) -> Sequence[EpisodePlan]:
-        """Which episodes those are."""
-        spec, seed = self._room.assignment.spec, self._room.assignment.seed
-        return [
-            EpisodePlan(
-                index,
-                episode_seed(spec.run, spec.round, purpose, index),
-                task_of(index // group_size, self._tasks, seed),
-            )
-            for index in range(count)
-        ]
+    def _plans(
+        self, purpose: str, count: int, first: int = 0, group_size: int = 1
+    ) -> Sequence[EpisodePlan]:
+        spec = self._room.assignment.spec
+        return plan_episodes(
+            spec.run,
+            spec.round,
+            purpose,
+            count=count,
+            tasks=self._tasks,
+            seed=self._room.assignment.seed,
+            first=first,
+            group_size=group_size,
+        )

@@ -69,7 +69,7 @@ class KtoLesson(Lesson):
             self.done,
             pairs=len(self._examples.rows),
             batch_size=self.recipe.batch_size,
-            seed=self.room.assignment.seed,
+            seed=self.seed,
         )
         with self.room.watch.stage("training"):
             figures = self._learner.step(self.done, self._examples.at(indices))

@@ -18,6 +18,7 @@ class LabelledRows(NamedTuple):
         rows: each episode.
         mismatched: each episode's opening with what was said in another one.
         good: whether each is good.
+        tasks: what each is of.
         loss: what they lost to the context, the mismatched apart.
         silent: how many were left out, as nothing in them is to be learnt.
     """
@@ -25,6 +26,7 @@ class LabelledRows(NamedTuple):
     rows: tuple[Row, ...]
     mismatched: tuple[Row, ...]
     good: tuple[bool, ...]
+    tasks: tuple[str, ...]
     loss: Loss
     silent: int
 
@@ -52,14 +54,14 @@ def encode_labelled(
         fitted = fit(encoded.prompt, encoded.answers, context=context)
         rows.append(row_of(fitted.prompt, fitted.answers[0]))
         loss += fitted.loss
+    tasks = tuple(one.trajectory.task for one, _ in said)
     others: list[Row] = []
     if mismatch:
-        tasks = [one.trajectory.task for one, _ in said]
         for (_, encoded), other in zip(said, partners(tasks), strict=True):
             fitted = fit(encoded.prompt, said[other][1].answers, context=context)
             others.append(row_of(fitted.prompt, fitted.answers[0]))
     good = tuple(one.good for one, _ in said)
-    return LabelledRows(tuple(rows), tuple(others), good, loss, len(found) - len(said))
+    return LabelledRows(tuple(rows), tuple(others), good, tasks, loss, len(found) - len(said))
 
 
 def partners(tasks: Sequence[str]) -> list[int]:

@@ -26,10 +26,12 @@ class Beginning:
     Attributes:
         folder: a verified folder that holds it.
         manifest: digest of that folder's manifest.
+        number: of the lesson among the recipe's, counted from 0.
     """
 
     folder: Path
     manifest: str
+    number: int = 0
 
 
 @dataclass
@@ -93,6 +95,11 @@ class Lesson(ABC):
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         return self.done >= self.size
+
+    @property
+    def seed(self) -> int:
+        """Of the order of what is learnt from: the round's, moved on by the lessons before."""
+        return (self.room.assignment.seed + 7_000_003 * self.beginning.number) % 2**31
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:

@@ -87,7 +87,10 @@ class PpoLesson(Lesson):
         watch, recipe = self.room.watch, self.recipe
         with watch.stage("playing"):
             played = yield from self._games.play(
-                f"optimize-{self.done}", recipe.episodes, group_size=recipe.group_size
+                f"optimize-{self.beginning.number}",
+                recipe.episodes,
+                first=self.done * recipe.episodes,
+                group_size=recipe.group_size,
             )
         if played is None:
             return
@@ -96,7 +99,7 @@ class PpoLesson(Lesson):
             experience = self._observer.look(sound)
         yield
         with watch.stage("training"):
-            learnt = self._learner.update(self.done, experience, seed=self.room.assignment.seed)
+            learnt = self._learner.update(self.done, experience, seed=self.seed)
         self.done += 1
         self.figures = _of_play(played, sound) | _of_experience(experience, recipe) | learnt
         self._recent = [*self._recent, self.figures["success"]][-_STOP_OVER:]

@@ -31,8 +31,9 @@ Scoring = Callable[[CausalModel], Iterator[Mapping[str, "Tensor"]]]
 class ReferenceCache:
     """Kept in the workspace under a name that says all that the figures depend on.
 
-    That is the policy that the lesson began from, the token ids (so data, tokenizer, template,
-    truncation and context), the precision, and the versions of torch and transformers.
+    That is the policy that the lesson began from, the token ids and which of them count (so data,
+    tokenizer, template, truncation and context), the precision, and the versions of torch and
+    transformers.
     """
 
     def __init__(self, room: Classroom, beginning: Beginning) -> None:

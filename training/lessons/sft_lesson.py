@@ -61,7 +61,7 @@ class SftLesson(Lesson):
             self.done,
             pairs=len(self._rows),
             batch_size=self.recipe.batch_size,
-            seed=self.room.assignment.seed,
+            seed=self.seed,
         )
         with self.room.watch.stage("training"):
             loss = self._learner.step(self.done, [self._rows[index] for index in indices])

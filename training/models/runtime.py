@@ -10,6 +10,15 @@ from training.assignment import Assignment
 from training.seeding import seed_everything
 
 
+def waiting() -> dict[str, str]:
+    """Environment that makes threads sleep while they wait, unless it says otherwise already.
+
+    Threads that spin take the CPU from those they wait for: where others work on the same cores,
+    two threads were ten times slower than one. It is read when torch is loaded.
+    """
+    return {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "PASSIVE")}
+
+
 def prepare_runtime(assignment: Assignment) -> str:
     """Set threads and seeds, keep every library off the network; the device to compute on.
 
@@ -18,9 +27,7 @@ def prepare_runtime(assignment: Assignment) -> str:
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    # Threads that spin while they wait take the CPU from those they wait for: where others work
-    # on the same cores, two threads were ten times slower than one. Read when torch is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.update(waiting())
     import torch
     from transformers.utils import logging
 

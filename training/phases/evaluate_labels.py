@@ -41,7 +41,7 @@ def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterat
             yield Advance(f"Scoring {counted(len(made.rows), 'held-out episode')} with the {name}")
             scores[name] = yield from _score(materials[name], made.rows, pad_of(tokenizer), device)
     figures = compare_labelled(
-        scores["parent"], scores["candidate"], torch.tensor(made.good), metric
+        scores["parent"], scores["candidate"], torch.tensor(made.good), made.tasks, metric
     )
     yield Done(metrics=figures | _cut(made), notes=_notes(assignment, made), seconds=watch.seconds)
 

@@ -10,8 +10,8 @@ from contracts.counting import counted
 from training.assignment import Assignment
 from training.events import Advance, Done, Event, Materials
 from training.phases.verdict import compare
-from training.statistics.overlaps import Comparison, independent_count
 from training.stopwatch import Stopwatch
+from trajectories.splitting import task_of
 
 if TYPE_CHECKING:
     from training.algorithms.logprobs import Scores
@@ -27,20 +27,20 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     with watch.stage("imports"):
         device = prepare_runtime(assignment)
     with watch.stage("data"):
-        pairs, counts, pad = _held_out(assignment, materials)
+        pairs, tasks, cut, pad = _held_out(assignment, materials)
     scores = {}
     for name in ("parent", "candidate"):
         with watch.stage(f"scoring the {name}"):
             yield Advance(f"Scoring {counted(len(pairs), 'held-out pair')} with the {name}")
             scores[name] = yield from _score(materials[name], pairs, pad, device)
-    independent = counts["independent_pairs"]
-    metrics = compare(scores["parent"], scores["candidate"], independent=independent)
-    yield Done(metrics=metrics | counts, seconds=watch.seconds)
+    metrics = compare(scores["parent"], scores["candidate"], tasks)
+    yield Done(metrics=metrics | cut, seconds=watch.seconds)
 
 
 def _held_out(
     assignment: Assignment, materials: Materials
-) -> tuple[list[EncodedPair], dict[str, float], int]:
+) -> tuple[list[EncodedPair], list[str], dict[str, float], int]:
+    """The pairs, the task of each, how much of them was cut, and what to pad with."""
     from training.episodes.artifact import HELD_OUT, read_pairs_of
     from training.episodes.cut_report import cut_figures
     from training.episodes.encoding import encode_pairs
@@ -50,9 +50,8 @@ def _held_out(
     held_out = read_pairs_of(materials["episodes"], HELD_OUT)
     context = assignment.plan.pipeline.model.context
     pairs, cut = encode_pairs(held_out, tokenizer, context=context)
-    compared = [Comparison((one.task, one.prompt), one.chosen, one.rejected) for one in held_out]
-    counts = {"independent_pairs": independent_count(compared)} | cut_figures(cut)
-    return pairs, counts, pad_of(tokenizer)
+    tasks = [task_of(one) for one in held_out]
+    return pairs, tasks, cut_figures(cut), pad_of(tokenizer)
 
 
 def _score(

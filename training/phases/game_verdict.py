@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from training.rollouts.statistics import statistics
-from training.statistics.means import bootstrap_mean
+from training.statistics.clusters import clustered_mean
 from training.statistics.proportions import Interval, paired_difference, wilson
 
 if TYPE_CHECKING:
@@ -23,9 +23,14 @@ def compare(
 ) -> dict[str, float]:
     """Success and mean reward before and after, each with 95% bounds, and the gain in one.
 
-    Shares have Wilson's interval, mean rewards a bootstrap's. The gain is paired, as both
-    policies played the same seeds: Newcombe's interval for success, a bootstrap of the
-    differences for mean reward. A game whose environment failed counts as lost.
+    Shares have Wilson's interval, mean rewards Student's. The gain is paired, as both policies
+    played the same seeds: Newcombe's interval for success, Student's of the differences for mean
+    reward. A game whose environment failed counts as lost.
+
+    Games of one task count as independent, unlike episodes that were dropped: a seed of its own
+    is all the chance in a game, and which tasks are played is no chance. Where there are more
+    games than tasks, all tasks are played in equal shares, and the figures are of these very
+    tasks; where there are fewer, no task is played twice.
 
     Args:
         before: sampled games of the start policy, by index.
@@ -48,7 +53,7 @@ def compare(
         **_shares("end_success_rate", after),
         **_rewards("start_mean_reward", before),
         **_rewards("end_mean_reward", after),
-        **_named("gain", gain),
+        **gain.named("gain"),
         "episodes": float(len(after)),
         **_shares("greedy_success_rate", greedy),
         **_table(after),
@@ -71,7 +76,8 @@ def success_gain(before: Sequence[Episode], after: Sequence[Episode]) -> Interva
 
 def reward_gain(before: Sequence[Episode], after: Sequence[Episode]) -> Interval:
     """Mean reward after, less that before, of the same games."""
-    return bootstrap_mean([two.reward - one.reward for one, two in zip(before, after, strict=True)])
+    gains = [two.reward - one.reward for one, two in zip(before, after, strict=True)]
+    return clustered_mean(gains, range(len(gains)))
 
 
 def lost_tasks(games: Sequence[Episode]) -> list[int]:
@@ -92,20 +98,16 @@ def _table(games: Sequence[Episode]) -> dict[str, float]:
         return {}
     table: dict[str, float] = {}
     for task, won in tasks.items():
-        table |= _named(f"success_task_{task}", wilson(sum(won), len(won)))
+        table |= wilson(sum(won), len(won)).named(f"success_task_{task}")
     return table
 
 
 def _shares(name: str, games: Sequence[Episode]) -> dict[str, float]:
-    return _named(name, wilson(sum(game.success for game in games), len(games)))
+    return wilson(sum(game.success for game in games), len(games)).named(name)
 
 
 def _rewards(name: str, games: Sequence[Episode]) -> dict[str, float]:
-    return _named(name, bootstrap_mean([game.reward for game in games]))
-
-
-def _named(name: str, interval: Interval) -> dict[str, float]:
-    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return clustered_mean([game.reward for game in games], range(len(games))).named(name)
 
 
 def _manner(side: str, games: Sequence[Episode]) -> Mapping[str, float]:

@@ -17,6 +17,7 @@ from contracts.errors import JobCrashed, JobNotStarted, RelayError
 from training.algorithms.party import Party
 from training.assignment import Assignment
 from training.events import Advance, Event, Materials, Stopped
+from training.models.runtime import waiting
 
 if TYPE_CHECKING:
     from ray.util.queue import Queue
@@ -114,8 +115,12 @@ def _trainer(assignment: Assignment, loop: dict[str, Any]) -> Any:  # noqa: ANN4
             use_gpu=hardware.gpus > 0,
             resources_per_worker={"CPU": hardware.cpus, "GPU": hardware.gpus},
         ),
-        run_config=RunConfig(
-            name=assignment.spec.key.job_name, storage_path=str(assignment.folder / "ray-train")
+        run_config=RunConfig(  # type: ignore[call-arg]
+            name=assignment.spec.key.job_name,
+            storage_path=str(assignment.folder / "ray-train"),
+            # Ray Train loads torch before a learner could set anything; types are still those of
+            # its first version, which has no such field.
+            worker_runtime_env={"env_vars": waiting()},
         ),
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from hashlib import sha256
+
+from training.rollouts.tasks import task_of
 
 _CLASSES = {"collect": 1, "optimize": 2, "evaluate": 3}
 _BITS = 51
@@ -36,7 +37,7 @@ def episode_seed(run: str, round_: int, purpose: str, index: int) -> int:
         run: the run's id.
         round_: counted from 1.
         purpose: `collect`, `evaluate`, or `optimize`; the latter two words may have an ending
-            after a dash that tells streams apart, such as `optimize-7`.
+            after a dash that tells streams apart, such as `optimize-look`.
         index: the episode's.
 
     Raises:
@@ -47,29 +48,38 @@ def episode_seed(run: str, round_: int, purpose: str, index: int) -> int:
     return (kind << _BITS) | (int.from_bytes(hashed[:8], "big") >> (64 - _BITS))
 
 
-def task_of(index: int, tasks: int, seed: int) -> int:
-    """The task of an episode: each comes once in every `tasks` episodes, in a shuffled order.
+def plan_episodes(
+    run: str,
+    round_: int,
+    purpose: str,
+    *,
+    count: int,
+    tasks: int,
+    seed: int,
+    first: int = 0,
+    group_size: int = 1,
+) -> list[EpisodePlan]:
+    """Plan the next episodes of a purpose, which go through all tasks before any comes again.
+
+    Other runs, rounds and purposes have other orders, so that none plays only tasks that another
+    one has played where there are more of them than episodes.
 
     Args:
-        index: the episode's.
+        run: the run's id.
+        round_: counted from 1.
+        purpose: see `episode_seed`.
+        count: episodes.
         tasks: how many there are, at least one.
         seed: of the order.
+        first: episodes of the purpose that were planned before; a multiple of `group_size`.
+        group_size: episodes of one task, one after another.
     """
-    order = list(range(tasks))
-    random.Random(f"{seed}:{index // tasks}").shuffle(order)  # noqa: S311 - an order, no secret
-    return order[index % tasks]
-
-
-def plan_episodes(
-    run: str, round_: int, purpose: str, *, count: int, tasks: int, seed: int
-) -> list[EpisodePlan]:
-    """Plan episodes 0 … count-1; see `episode_seed` and `task_of`."""
-    plans: list[EpisodePlan] = []
-    for first in range(0, count, tasks):
-        order = list(range(tasks))
-        random.Random(f"{seed}:{first // tasks}").shuffle(order)  # noqa: S311 - no secret
-        plans += [
-            EpisodePlan(index, episode_seed(run, round_, purpose, index), task)
-            for index, task in enumerate(order[: count - first], first)
-        ]
-    return plans
+    order = f"{seed}/{run}/{round_}/{purpose}"
+    return [
+        EpisodePlan(
+            index,
+            episode_seed(run, round_, purpose, index),
+            task_of(index // group_size, tasks, order),
+        )
+        for index in range(first, first + count)
+    ]

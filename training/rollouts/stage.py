@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
 from contracts.errors import JobFailed
@@ -68,15 +69,26 @@ class Stage:
 
     def _open(self, free: TextEnvironment | None, plan: EpisodePlan) -> Opened:
         environment = free if free is not None else self._make()
-        observation, info = environment.reset(seed=plan.seed, task=plan.task)
-        if not isinstance(observation, str):
-            raise TypeError(f"reset gave {type(observation).__name__}, not a text")
-        return environment, observation, int(info.get("task", plan.task or 0))
+        with _closed_if_it_fails(environment):
+            observation, info = environment.reset(seed=plan.seed, task=plan.task)
+            if not isinstance(observation, str):
+                raise TypeError(f"reset gave {type(observation).__name__}, not a text")
+            return environment, observation, int(info.get("task", plan.task or 0))
 
 
 def _step(environment: TextEnvironment, text: str) -> Step:
-    step = environment.step(text)
-    if not isinstance(step, Step) or not isinstance(step.observation, str):
-        raise TypeError(f"step gave {type(step).__name__}, not a Step with a text")
-    float(step.reward)
-    return step
+    with _closed_if_it_fails(environment):
+        step = environment.step(text)
+        if not isinstance(step, Step) or not isinstance(step.observation, str):
+            raise TypeError(f"step gave {type(step).__name__}, not a Step with a text")
+        float(step.reward)
+        return step
+
+
+@contextmanager
+def _closed_if_it_fails(environment: TextEnvironment) -> Iterator[None]:
+    """One that failed is not played with again, and may hold a process or a page of a browser."""
+    with ExitStack() as at_the_end:
+        at_the_end.callback(environment.close)
+        yield
+        at_the_end.pop_all()

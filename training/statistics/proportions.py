@@ -16,6 +16,18 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    def named(self, value: str, bounds: str = "") -> dict[str, float]:
+        """Figures by name; without bounds where they are not finite, as then none are known.
+
+        Args:
+            value: name of the estimate.
+            bounds: what `_low` and `_high` are added to; the estimate's name where not given.
+        """
+        if not (math.isfinite(self.low) and math.isfinite(self.high)):
+            return {value: self.value}
+        name = bounds or value
+        return {value: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
 
 def wilson(wins: float, total: float) -> Interval:
     """Score interval of a share.

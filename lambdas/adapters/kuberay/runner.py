@@ -47,6 +47,11 @@ class KubeRayRunner:
         self._settings = settings
         self._clock = clock
 
+    @property
+    def queues(self) -> bool:
+        """Whether jobs are put into a queue of Kueue's."""
+        return bool(self._settings.job_queue_name)
+
     def start(self, spec: JobSpec) -> None:
         """Put `job.json` if none is there, then make the RayJob, once.
 

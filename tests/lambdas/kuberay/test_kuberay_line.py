@@ -95,6 +95,39 @@ def test_a_job_that_queues_too_long_is_given_up(
     assert "patience.queue_limit_s" in attempt(world, job).cause
 
 
+def test_time_in_the_queue_is_none_of_the_attempts_own(
+    world: World, cluster: MemoryCluster
+) -> None:
+    """Shorter than the queue's limit, the timeout used to end healthy jobs in the queue."""
+    world.register(pipeline("tone", timeout_s=3600, start_limit_s=600, queue_limit_s=14_400))
+    run = world.start_run()
+    world.graph.step(run)
+    key = AttemptKey(run, 1, "collect", 1)
+    cluster.show(key.job_name, jobDeploymentStatus="Suspended")
+    for _ in range(180):
+        world.clock.advance(60)
+        world.sweep()
+        world.graph.step(run)
+    assert [it.status for it in world.attempts(run)] == ["SUBMITTED"]
+    cluster.show(key.job_name, jobStatus="RUNNING", jobDeploymentStatus="Running")
+    began_at = world.clock.now()
+    for sequence in range(1, 90):
+        world.clock.advance(60)
+        record = attempt(world, key)
+        said = Progress(
+            **key._asdict(), nonce=record.nonce, sequence=sequence, at=world.clock.now(), stage="at"
+        )
+        world.objects.put(layout.progress(key), said.to_bytes())
+        world.deliver_all()
+        world.sweep()
+        if attempt(world, key).status != "RUNNING":
+            break
+    worked_s = (world.clock.now() - began_at).total_seconds()
+    assert 3600 < worked_s < 3600 + 300
+    assert attempt(world, key).error == "DeadlineExceeded"
+    assert cluster.rayjobs == {}
+
+
 def test_a_reason_is_written_down_once(
     world: World, cluster: MemoryCluster, job: AttemptKey
 ) -> None:
