@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, RootModel, StringConstraints, model_validator
 
 from contracts.limits import WORKER_GROUPS_MAX
+from contracts.misfit import Misfit
 from contracts.model import Contract
 
 HEAD = "head"
@@ -94,7 +95,7 @@ class Hardware(Contract):
     def _profiles_are_workers_each_once(self) -> Self:
         names = [group.profile for group in self.workers]
         if len(set(names)) != len(names):
-            raise ValueError("workers: name each profile once; count says how many pods")
+            raise Misfit("workers", "workers: name each profile once; count says how many pods")
         if HEAD in names:
-            raise ValueError(f"workers: profile {HEAD} is the head's, which every job has")
+            raise Misfit("workers", f"workers: profile {HEAD} is the head's, which every job has")
         return self

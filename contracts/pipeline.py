@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from contracts.hardware import Hardware
 from contracts.limits import HEARTBEAT_MIN_S, OBJECT_BYTES_MAX, ROUNDS_MAX
+from contracts.misfit import Misfit
 from contracts.model import Contract, Stored
 from contracts.names import PipelineName
 from contracts.steps import Step
@@ -30,7 +32,7 @@ class TinyModel(Contract):
     @model_validator(mode="after")
     def _heads_divide_the_width(self) -> Self:
         if self.hidden_size % self.heads or (self.hidden_size // self.heads) % 2:
-            raise ValueError("hidden_size divided by heads must be an even whole number")
+            raise Misfit("heads", "hidden_size divided by heads must be an even whole number")
         return self
 
 
@@ -213,9 +215,10 @@ class Patience(Contract):
         for name in _WITHIN_THE_TIMEOUT:
             limit_s = getattr(self, name)
             if limit_s >= self.timeout_s:
-                raise ValueError(
+                raise Misfit(
+                    name,
                     f"{name} of {limit_s} must be less than timeout_s of {self.timeout_s}, which "
-                    f"ends the attempt before; lower {name} or raise timeout_s"
+                    f"ends the attempt before; lower {name} or raise timeout_s",
                 )
         return self
 
@@ -224,9 +227,10 @@ def _check_room(environment: Environment, context: int) -> None:
     """A turn takes its sampled tokens and at least one that opens it; the rest is not known yet."""
     turns, tokens = environment.max_turns, environment.max_new_tokens
     if turns * (tokens + 1) > context:
-        raise ValueError(
+        raise Misfit(
+            "model.context",
             f"model.context of {context} tokens is shorter than a game: environment.max_turns "
-            f"{turns} times max_new_tokens {tokens} and an opening token is {turns * (tokens + 1)}"
+            f"{turns} times max_new_tokens {tokens} and an opening token is {turns * (tokens + 1)}",
         )
 
 
@@ -256,14 +260,17 @@ class Pipeline(Stored):
             _check_room(self.environment, self.model.context)
         steps = [step.algorithm for round_ in self.rounds for step in round_.optimize]
         if self.hardware.learners > 1 and "ppo" in steps:
-            raise ValueError(
+            raise Misfit(
+                "hardware.learners",
                 f"hardware.learners is {self.hardware.learners}, but ppo plays and learns in one "
-                "process; set it to 1"
+                "process; set it to 1",
             )
-        actors = max((r.collect.actors for r in self.rounds if r.collect), default=0)
+        asked = [round_.collect.actors if round_.collect else 0 for round_ in self.rounds]
+        actors, most = max(asked), asked.index(max(asked))
         if actors > self.hardware.cpus:
-            raise ValueError(
-                f"rounds ask for {actors} actors, hardware.cpus is {self.hardware.cpus}"
+            raise Misfit(
+                f"rounds.{most}.collect.actors",
+                f"rounds ask for {actors} actors, hardware.cpus is {self.hardware.cpus}",
             )
         return self
 
@@ -293,30 +300,56 @@ def _check_steps(pipeline: Pipeline) -> None:
     algorithms = pipeline.algorithms
     plays = any(round_.collect for round_ in pipeline.rounds) or "ppo" in algorithms
     if plays and pipeline.environment is None:
-        raise ValueError("rounds that collect rollouts or learn by ppo need an environment")
+        raise Misfit(
+            _where_it_plays(pipeline),
+            "rounds that collect rollouts or learn by ppo need an environment",
+        )
     if pipeline.environment is not None:
         if algorithms & {"kto", "auto"}:
-            raise ValueError("kto and auto are for pipelines without an environment")
+            words = "kto and auto are for pipelines without an environment"
+            raise Misfit(_step_by(pipeline, {"kto", "auto"}), words)
         return
     if {"dpo", "kto"} <= algorithms:
-        raise ValueError("dpo learns from pairs and kto from labels; use one of them")
+        words = "dpo learns from pairs and kto from labels; use one of them"
+        raise Misfit(_step_by(pipeline, {"kto"}), words)
     chosen = pipeline.data.learn_from
     for algorithm in _CHOICE_OF.keys() & algorithms:
         if chosen not in {"auto", _CHOICE_OF[algorithm]}:
-            raise ValueError(f"data.learn_from is {chosen}, but a round learns by {algorithm}")
+            words = f"data.learn_from is {chosen}, but a round learns by {algorithm}"
+            raise Misfit("data.learn_from", words)
+
+
+def _step_by(pipeline: Pipeline, algorithms: Set[str]) -> str:
+    """Path of the first step that learns by one of these, which the pipeline does."""
+    return next(
+        f"rounds.{place}.optimize.{number}.algorithm"
+        for place, round_ in enumerate(pipeline.rounds)
+        for number, step in enumerate(round_.optimize)
+        if step.algorithm in algorithms
+    )
+
+
+def _where_it_plays(pipeline: Pipeline) -> str:
+    """Path of the first rollouts, or of the first step that plays for itself."""
+    collecting = (
+        f"rounds.{place}.collect" for place, round_ in enumerate(pipeline.rounds) if round_.collect
+    )
+    return next(collecting, "") or _step_by(pipeline, {"ppo"})
 
 
 def _check_gate(pipeline: Pipeline) -> None:
     metric = pipeline.gate.metric
     by_games = metric in {"success_rate", "mean_reward"}
     if by_games != (pipeline.environment is not None):
-        raise ValueError(
+        raise Misfit(
+            "gate.metric",
             "gate.metric is accuracy for pairs, label_accuracy or likelihood for labels, auto for "
-            "any of them, and success_rate or mean_reward for an environment"
+            "any of them, and success_rate or mean_reward for an environment",
         )
     learn_from = pipeline.learning_rules.learn_from
     if not by_games and metric not in _METRICS_OF[learn_from]:
-        raise ValueError(
+        raise Misfit(
+            "gate.metric",
             f"gate.metric is {metric}, but what is learnt from are {learn_from}, "
-            f"which give {' or '.join(_METRICS_OF[learn_from])}"
+            f"which give {' or '.join(_METRICS_OF[learn_from])}",
         )

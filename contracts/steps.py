@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from contracts.misfit import Misfit
 from contracts.model import Contract
 
 
@@ -45,7 +46,9 @@ class Kto(Contract):
     @model_validator(mode="after")
     def _something_is_learnt(self) -> Self:
         if not self.desirable_weight + self.undesirable_weight:
-            raise ValueError("one of desirable_weight and undesirable_weight must be above 0")
+            raise Misfit(
+                "desirable_weight", "one of desirable_weight and undesirable_weight must be above 0"
+            )
         return self
 
 
@@ -112,9 +115,9 @@ class Ppo(Contract):
     @model_validator(mode="after")
     def _groups_and_minibatches_divide_the_batch(self) -> Self:
         if self.episodes % self.group_size:
-            raise ValueError("episodes must be a multiple of group_size")
+            raise Misfit("episodes", "episodes must be a multiple of group_size")
         if self.episodes % self.minibatches:
-            raise ValueError("episodes must be a multiple of minibatches")
+            raise Misfit("episodes", "episodes must be a multiple of minibatches")
         return self
 
 

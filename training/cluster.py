@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+from contracts.counting import agreeing
 from contracts.errors import JobCrashed, JobNotStarted, ServiceUnavailable
 from training.assignment import Assignment
 from training.events import Event, Materials, Work
@@ -85,7 +86,8 @@ class RayCluster:
         hardware = assignment.spec.hardware
         there = ray.cluster_resources()  # type: ignore[no-untyped-call]
         return (
-            f"Waiting for Ray: {hardware.cpus:g} CPUs and {hardware.gpus:g} GPUs, of "
+            f"Waiting for Ray: {hardware.cpus:g} {agreeing(hardware.cpus, 'CPU')} and "
+            f"{hardware.gpus:g} {agreeing(hardware.gpus, 'GPU')}, of "
             f"{there.get('CPU', 0):g} and {there.get('GPU', 0):g}"
         )
 

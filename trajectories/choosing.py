@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from contracts.counting import agreeing, counted
 from contracts.pipeline import DataRules
 from trajectories.labelling import Labelled
 
@@ -56,21 +57,24 @@ def choose_of_counts(
 def choose_for_play(episodes: int, pairs: int) -> Choice:
     """The same for a pipeline with an environment."""
     kind: Kind = "episodes" if episodes else "pairs" if pairs else "nothing"
-    return Choice(kind, f"{episodes} episodes and {pairs} pairs for a policy that plays")
+    found = f"{counted(episodes, 'episode')} and {counted(pairs, 'pair')}"
+    return Choice(kind, f"{found} for a policy that plays")
 
 
 def _few(pairs: int, episodes: int) -> str:
     if not pairs and episodes:
-        return f"no two of {episodes} episodes are of one task and opening with unlike rewards"
-    source = f" from {episodes} episodes" if episodes else ""
-    verb = "is" if pairs == 1 else "are"
-    noun = "pair" if pairs == 1 else "pairs"
-    return f"{pairs} {noun}{source} {verb} too few ({MIN_PAIRS} needed on each side of the split)"
+        of = counted(episodes, "episode")
+        return f"no two of {of} are of one task and opening with unlike rewards"
+    source = f" from {counted(episodes, 'episode')}" if episodes else ""
+    few = f"{counted(pairs, 'pair')}{source} {agreeing(pairs, 'is', 'are')} too few"
+    return f"{few} ({MIN_PAIRS} needed on each side of the split)"
 
 
 def _of(pairs: tuple[int, int]) -> str:
-    return f"{pairs[0]} pairs to train on and {pairs[1]} held out"
+    return f"{counted(pairs[0], 'pair')} to train on and {pairs[1]:,} held out"
 
 
 def _labels(labels: tuple[int, int], rules: DataRules) -> str:
-    return f"{labels[0]} good, {labels[1]} bad at reward ≥ {rules.good_reward:g} or by their label"
+    return (
+        f"{labels[0]:,} good, {labels[1]:,} bad at reward ≥ {rules.good_reward:g} or by their label"
+    )

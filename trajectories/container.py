@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import BinaryIO, Literal, NamedTuple
 
 from trajectories.json_lines import LINE_BYTES_MAX
@@ -12,11 +13,22 @@ LOOK_BYTES = 64 * 1024
 PARQUET = b"PAR1"
 ENCRYPTED_PARQUET = b"PARE"
 _AS_JSON = "give JSON Lines (one record a line), a JSON array of records, or Parquet"
+FROM_CSV = "docs/formats.md has the line of Python that makes JSON Lines of CSV"
+_CSV_HEAD = re.compile(rb'"?\w+"?(?:([,;\t|])"?\w+"?)(?:\1"?\w+"?)*\s*')
+"""Names of columns, parted by one of the usual marks."""
+_ZIP, _OFFICE_PART = b"PK\x03\x04", b"[Content_Types].xml"
+_OFFICE = ("is a document of an office suite, such as Excel's", f"save it as CSV; {FROM_CSV}")
+_UNQUOTED = "write each record itself, not its text"
 _FOREIGN = (
     (b"\x1f\x8b", "is compressed twice", "compress it once"),
     (b"\x28\xb5\x2f\xfd", "is compressed twice", "compress it once"),
     (PARQUET, "is a Parquet file that is compressed once more", "drop the Parquet file as it is"),
-    (b"PK\x03\x04", "is a zip archive", "unpack it first"),
+    (_ZIP, "is a zip archive", "unpack it first"),
+    (b"PK\x05\x06", "is an empty zip archive", _AS_JSON),
+    (b"\xd0\xcf\x11\xe0", *_OFFICE),
+    (b"version https://git-lfs", "is a pointer that Git LFS left for the file", "`git lfs pull`"),
+    (b'"{', "holds its records as JSON within text", _UNQUOTED),
+    (b'"[', "holds its records as JSON within text", _UNQUOTED),
     (b"BZh", "is compressed with bzip2", "compress it with gzip or zstd"),
     (b"\xfd7zXZ", "is compressed with xz", "compress it with gzip or zstd"),
     (b"ARROW1", "is an Arrow file", "write it as Parquet"),
@@ -102,9 +114,13 @@ def _judge(found: _Beginning) -> Container:
 
 
 def _judge_foreign(first: bytes, head: bytes) -> Container:
-    for magic, problem, remedy in _FOREIGN:
-        if head.startswith(magic):
-            return Container("neither", problem, remedy)
+    begins = (head, first.lstrip(_WHITE))
+    found = next(
+        (words for magic, *words in _FOREIGN if any(one.startswith(magic) for one in begins)), None
+    )
+    if found:
+        of_office = head.startswith(_ZIP) and _OFFICE_PART in head
+        return Container("neither", *(_OFFICE if of_office else found))
     if head[_TAR_AT:].startswith(_TAR):
         return Container("neither", "is a tar archive", "drop the files in it, not the archive")
     if b"\x00" in head:
@@ -112,6 +128,8 @@ def _judge_foreign(first: bytes, head: bytes) -> Container:
     if any(line.lstrip(_WHITE)[:1] == b"{" for line in head.split(b"\n")):
         return Container("lines", "one JSON record a line, though the first is none")
     beginning = shown(first.decode("utf-8", "replace").strip())
+    if len(first) < LOOK_BYTES and _CSV_HEAD.fullmatch(first):
+        return Container("neither", f"is CSV: its columns are {beginning}", FROM_CSV)
     return Container("neither", f"is not JSON: it begins with {beginning}", _AS_JSON)
 
 

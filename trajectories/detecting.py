@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from contracts.counting import agreeing
 from trajectories.formats import FORMATS
-from trajectories.refusal import kind, listed
+from trajectories.refusal import kind, listed, shown
 
 SUPPORTED = (
     "give conversations {messages: [{role, content}, …]}, pairs {prompt, chosen, rejected}, or "
@@ -48,15 +49,31 @@ def detect(sample: Sequence[object]) -> Detection:
     if not counts[best]:
         return Detection("", _what_else(sample))
     marks = FORMATS[best].marks
-    return Detection(best, f"{counts[best]} of the first {len(sample)} records have {marks}")
+    of = "the only record"
+    if len(sample) > 1:
+        of = f"{counts[best]} of the first {len(sample)} records"
+    return Detection(best, f"{of} {agreeing(counts[best], 'has', 'have')} {marks}")
 
 
 def _what_else(sample: Sequence[object]) -> str:
     if not sample:
         return "no record could be read"
     first = sample[0]
+    if wrapped := _wrapped(first):
+        return wrapped
     if not isinstance(first, dict):
         return f"the first record is {kind(first)}, not an object"
     fields = f"the first record has the fields {listed(list(first))}" if first else "it is empty"
     words = next((words for key, words in _RELATIVES if key in first), "")
     return f"the records {words}; {fields}" if words else fields
+
+
+def _wrapped(first: object) -> str:
+    """Where a list of records lies within what should be one; empty if it does not."""
+    inner = first.items() if isinstance(first, dict) else [("", first)]
+    for name, value in inner:
+        found = next((shape(one) for one in value[:1]), "") if isinstance(value, list) else ""
+        if found:
+            where = f"in its field {shown(name)}" if name else "in a list within it"
+            return f"the first record holds records {where}, which look like {found}: give those"
+    return ""

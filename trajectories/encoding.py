@@ -6,6 +6,7 @@ import codecs
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
+from contracts.counting import counted
 from trajectories.fault import Fault
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Transcoded(_Converted):
         except UnicodeDecodeError as error:
             self._ended = True
             self.fault = Fault(
-                f"is no longer {self._mark.encoding} after about {self._seen:,} bytes",
+                f"is no longer {self._mark.encoding} after about {counted(self._seen, 'byte')}",
                 "save it in UTF-8: what was before that place is read",
             )
             text = error.object[: error.start].decode(self._mark.codec)

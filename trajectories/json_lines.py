@@ -34,10 +34,12 @@ def read_lines(file: BinaryIO) -> Iterator[Item]:
                 "put one record on a line, each shorter than that",
             )
             continue
+        if not line.strip(b" \t\r\n"):
+            continue
         value = decode_quickly(line)
         if value is not None:
             yield Found(number, value, len(line))
-        elif line.strip(b" \t\r\n"):
+        else:
             yield _record(decoder, number, line)
 
 

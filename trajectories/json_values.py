@@ -10,6 +10,7 @@ from trajectories.records import Broken, Item, item
 from trajectories.strict_json import JsonFault
 
 _AS_LINES = "write it as JSON Lines, one record a line"
+_NO_COMMAS = "put [ before the first record and ] after the last, or take the commas off"
 
 
 def read_values(file: BinaryIO) -> Iterator[Item]:
@@ -56,11 +57,17 @@ def _elements(window: Window) -> Iterator[Item]:
     window.step()
     if window.mark():
         yield Broken(0, f"goes on after the array's end (after record {number})", _AS_LINES)
+    elif window.fault:
+        yield Broken(0, window.fault.problem, window.fault.remedy)
 
 
 def _sequence(window: Window) -> Iterator[Item]:
     number = 0
-    while window.mark():
+    while mark := window.mark():
+        if mark == "," and number:
+            words = f"has a comma after record {number} (nothing after it could be read)"
+            yield Broken(0, words, _NO_COMMAS)
+            return
         number += 1
         try:
             found, size = window.value()

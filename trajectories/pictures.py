@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from contracts.counting import counted
 from trajectories.message import Message
 from trajectories.parts import reference_of
 from trajectories.refusal import kind, refuse
@@ -42,7 +43,7 @@ def place_images(turns: Sequence[Message], record: dict[str, Any]) -> tuple[Mess
     if sum(wanted) != len(given):
         refuse(
             field,
-            f"lists {len(given)} images, and the turns have places for {sum(wanted)}",
+            f"lists {counted(len(given), 'image')}, and the turns have places for {sum(wanted)}",
             f"write one {PLACEHOLDER} for each image, in its turn",
         )
     remaining = iter(given)

@@ -6,6 +6,7 @@ import re
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.result import Problem
+from trajectories.refusal import speakable
 
 _NUMBERS = re.compile(r"\d+")
 _Key = tuple[str, str, str]
@@ -33,6 +34,8 @@ class Problems:
             remedy: what to do.
         """
         self.count += 1
+        # A record's own keys may hold what UTF-8 cannot, and reports are UTF-8.
+        field, problem = speakable(field), speakable(problem)
         key = (_NUMBERS.sub("#", field), _NUMBERS.sub("#", problem), remedy)
         if key in self._counts:
             self._counts[key] += 1

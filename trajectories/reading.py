@@ -148,7 +148,7 @@ class Reader:
         if isinstance(item, Broken):
             if item.line:
                 self.records += 1
-                self._problems.add(item.line, "record", item.problem, item.remedy)
+                self._problems.add(item.line, item.field, item.problem, item.remedy)
             else:
                 self._file_problem(item.problem, item.remedy)
             return None

@@ -28,6 +28,7 @@ class Broken(NamedTuple):
     line: int
     problem: str
     remedy: str
+    field: str = "record"
 
 
 Item = Found | Broken

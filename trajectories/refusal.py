@@ -57,5 +57,5 @@ def listed(names: list[str]) -> str:
 
 
 def speakable(name: str) -> str:
-    """A file's name for a sentence: what could not be stored as UTF-8 is escaped."""
+    """A foreign name for a sentence: what could not be stored as UTF-8 is escaped."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

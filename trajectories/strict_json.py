@@ -207,7 +207,7 @@ def _fault(text: str, error: json.JSONDecodeError, place: Place) -> JsonFault:
             "write it again in full: the file was probably cut off here",
             may_go_on=True,
         )
-    detail, remedy = error.msg[:1].lower() + error.msg[1:], _REWRITE
+    detail, remedy = f"{error.msg[:1].lower()}{error.msg[1:]}, not {text[error.pos]!r}", _REWRITE
     if _closes_after_comma(text, error.pos):
         detail, remedy = "a comma stands before a closing bracket", "take that comma off"
     line = error.lineno + place.lines

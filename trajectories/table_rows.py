@@ -5,11 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajectories.records import Broken, Found, Item, Note
+from trajectories.refusal import shown
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +24,7 @@ _ROW_BYTES = 128 * 1024
 """What a row is counted as where records are held to detect their format."""
 _NO_VALUE = (ValueError, OverflowError)
 """Text that is not UTF-8, and times that Python has none for; Arrow's own errors among them."""
+_Errors = tuple[type[Exception], ...]
 _AGAIN = "write it again with a Parquet library"
 
 
@@ -37,20 +40,58 @@ def read_rows(path: Path, note: Note | None = None) -> Iterator[Item]:
     Yields:
         a record a row, with its 1-based number; a problem of the file, 0, where it ends early.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    number = 0
+    unreadable = _unreadable()
     try:
         size = path.stat().st_size
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=1024**2) as file:
-            for batch in file.iter_batches(batch_size=_rows_at_once(file)):
+            if twice := _twice(file.schema_arrow.names):
+                yield Broken(0, f"has the column {shown(twice)} twice", "keep one of them")
+                return
+            yield from _groups(file, size, note, unreadable)
+    except unreadable as error:
+        yield Broken(0, *_words(error, 0, ""))
+
+
+def _groups(
+    file: pq.ParquetFile, size: int, note: Note | None, unreadable: _Errors
+) -> Iterator[Item]:
+    number, at_once = 0, _rows_at_once(file)
+    for group in range(file.metadata.num_row_groups):
+        try:
+            for batch in file.iter_batches(at_once, row_groups=[group]):
                 yield from _items(batch, number)
                 number += batch.num_rows
                 if note:
                     note(size * number // max(1, file.metadata.num_rows))
-    except (pa.ArrowException, OSError, NotImplementedError, LookupError, *_NO_VALUE) as error:
-        yield Broken(0, *_words(error, number))
+        except unreadable as error:
+            encrypted = _is_encrypted(error)
+            column = "" if encrypted else _unreadable_column(file, group, at_once, unreadable)
+            yield Broken(0, *_words(error, number, column))
+            return
+
+
+def _unreadable() -> _Errors:
+    import pyarrow as pa
+
+    return (pa.ArrowException, OSError, NotImplementedError, LookupError, *_NO_VALUE)
+
+
+def _twice(names: list[str]) -> str:
+    (name, count), *_ = Counter(names).most_common(1) or [("", 0)]
+    return name if count > 1 else ""
+
+
+def _unreadable_column(file: pq.ParquetFile, group: int, at_once: int, unreadable: _Errors) -> str:
+    """The first column of a row group that cannot be read alone either; empty if all can."""
+    for name in file.schema_arrow.names:
+        try:
+            for _ in file.iter_batches(at_once, row_groups=[group], columns=[name]):
+                pass
+        except unreadable:
+            return str(name)
+    return ""
 
 
 def _items(batch: pa.RecordBatch, before: int) -> Iterator[Item]:
@@ -66,10 +107,14 @@ def _items(batch: pa.RecordBatch, before: int) -> Iterator[Item]:
 
 
 def _item(row: pa.RecordBatch, number: int) -> Item:
-    try:
-        return Found(number, _plain(row.to_pylist()[0]), _ROW_BYTES)
-    except _NO_VALUE as error:
-        return Broken(number, f"holds a value that cannot be read: {_brief(error)}", _AGAIN)
+    values = {}
+    for name, column in zip(row.schema.names, row.columns, strict=True):
+        try:
+            (values[name],) = column.to_pylist()
+        except _NO_VALUE as error:
+            words = f"holds a value that cannot be read: {_brief(error)}"
+            return Broken(number, words, _AGAIN, field=name)
+    return Found(number, _plain(values), _ROW_BYTES)
 
 
 def _rows_at_once(file: pq.ParquetFile) -> int:
@@ -83,13 +128,18 @@ def _rows_at_once(file: pq.ParquetFile) -> int:
     return max(ROWS_MIN, min(ROWS_MAX, HELD_BYTES // max(1, largest)))
 
 
-def _words(error: Exception, rows: int) -> tuple[str, str]:
-    detail = _brief(error)
-    if "encrypt" in detail.lower() or "decrypt" in detail.lower():
+def _is_encrypted(error: Exception) -> bool:
+    said = str(error).lower()
+    return "encrypt" in said or "decrypt" in said
+
+
+def _words(error: Exception, rows: int, column: str) -> tuple[str, str]:
+    if _is_encrypted(error):
         return "is an encrypted Parquet file", "write it without encryption"
-    if rows:
-        return f"is Parquet that cannot be read after row {rows}: {detail}", _AGAIN
-    return f"is Parquet that cannot be read: {detail}", _AGAIN
+    what = f"is Parquet whose column {shown(column)}" if column else "is Parquet that"
+    after = f" after row {rows}" if rows else ""
+    remedy = f"{_AGAIN}, or without that column" if column else _AGAIN
+    return f"{what} cannot be read{after}: {_brief(error)}", remedy
 
 
 def _brief(error: Exception) -> str:
@@ -104,8 +154,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any of Arrow's values
         if value and all(type(one) is tuple for one in value):
             return {str(name): _plain(one) for name, one in value}
         return [_plain(one) for one in value]
-    known = _PLAIN.get(kind)
-    return known(value) if known else value
+    known = next((_PLAIN[base] for base in kind.__mro__ if base in _PLAIN), None)
+    if known:
+        return known(value)
+    return value if value is None or kind in _JSON else str(value)
 
 
 def _text_or_digest(value: bytes) -> str:
@@ -116,6 +168,7 @@ def _text_or_digest(value: bytes) -> str:
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
 
 
+_JSON = {bool, int, float, str}
 _PLAIN: dict[type, Callable[[Any], Any]] = {
     bytes: _text_or_digest,
     decimal.Decimal: str,

@@ -147,6 +147,8 @@ class Gunzipped(Unpacked):
             return self._end()
         elif self._given.startswith(b"\0"):
             self._given = self._given.lstrip(b"\0")
+        elif _GZIP.startswith(self._given):
+            return self._end("is cut off: its gzip data has no end", _CUT_OFF)
         else:
             return self._end("goes on after its gzip data with something else", "take that off")
         return b""
@@ -167,6 +169,8 @@ class Unzstd(Unpacked):
                 return self._end()
             return self._end("is cut off: its zstd data has no end", _CUT_OFF)
         if self._decoder is None and not self._open():
+            if _ZSTD.startswith(self._given):
+                return self._end("is cut off: its zstd data has no end", _CUT_OFF)
             return self._end("goes on after its zstd data with something else", "take that off")
         assert self._decoder is not None
         piece, self._given = self._given[:_ZSTD_PIECE], self._given[_ZSTD_PIECE:]

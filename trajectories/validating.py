@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from contracts.counting import agreeing, counted
 from contracts.errors import DataUnusable
 from contracts.pipeline import DataRules, FolderModel, TinyModel
 from contracts.result import Problem
@@ -18,13 +19,14 @@ from trajectories.pair import Pair
 from trajectories.reading import Reader
 from trajectories.refusal import speakable
 from trajectories.trajectory import Trajectory
-from trajectories.verdict import Labels, Verdict
+from trajectories.verdict import Labels, Reach, Verdict
 
 JUDGED_BYTES_MAX = 192 * 1024**2
 """Of memory for the records of which is said what can be learnt; the rest is read and counted."""
 
 
 Enough = Callable[[Learnable], object]
+Reaching = Callable[[Learnable], Reach | None]
 
 
 class Read(NamedTuple):
@@ -43,6 +45,7 @@ def validate(
     plays: bool | None = None,
     model: TinyModel | FolderModel | None = None,
     enough: Enough | None = None,
+    reach: Reaching | None = None,
 ) -> Verdict:
     """Read a file in full and judge it, in bounded memory.
 
@@ -54,6 +57,7 @@ def validate(
             what either kind could learn counts.
         model: the pipeline's, whose context may cut records.
         enough: raises `DataUnusable` when the pipeline's rounds lack something to learn from.
+        reach: says what the pipeline's gate could find.
 
     Raises:
         OSError: the file cannot be read.
@@ -62,7 +66,7 @@ def validate(
     if size > rules.max_object_bytes:
         return _too_large(name, size, rules)
     read = read_to_end(Reader(path, name=name, format=rules.format), model)
-    return judge(read, rules, plays=plays, enough=enough)
+    return judge(read, rules, plays=plays, enough=enough, reach=reach)
 
 
 def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) -> Read:
@@ -85,7 +89,12 @@ def read_to_end(reader: Reader, model: TinyModel | FolderModel | None = None) ->
 
 
 def judge(
-    read: Read, rules: DataRules, *, plays: bool | None, enough: Enough | None = None
+    read: Read,
+    rules: DataRules,
+    *,
+    plays: bool | None,
+    enough: Enough | None = None,
+    reach: Reaching | None = None,
 ) -> Verdict:
     """Judge what a file held: a file is refused whole when too much or all of it is bad."""
     reader = read.reader
@@ -120,6 +129,7 @@ def judge(
         held_out=len(made.held_out),
         demonstrations=len(made.demonstrations),
         labels=Labels(good=good, bad=len(labels) - good, held_out=len(made.labelled_held_out)),
+        reach=reach(made) if reach is not None and not remedy else None,
         judged=len(read.first),
         tokens=read.estimate.tokens,
         cut_share=read.estimate.cut_share,
@@ -131,7 +141,8 @@ def _refusal(reader: Reader, rules: DataRules) -> tuple[str, str] | None:
         return _nothing_usable(reader)
     if reader.bad_share > rules.max_bad_share:
         return (
-            f"{reader.rejected} of {reader.records} records are bad, "
+            f"{reader.rejected:,} of {counted(reader.records, 'record')} "
+            f"{agreeing(reader.rejected, 'is', 'are')} bad, "
             f"more than the share of {rules.max_bad_share:g} that the pipeline allows",
             "mend the records listed, or raise data.max_bad_share",
         )
@@ -149,7 +160,7 @@ def _lacking(made: Learnable, enough: Enough) -> tuple[str, str] | None:
 def _nothing_usable(reader: Reader) -> tuple[str, str]:
     noun = FORMATS[reader.format].noun if reader.format else "record"
     first = reader.problems[0] if reader.problems else None
-    reason = f"no usable {noun} in {reader.records} records"
+    reason = f"no usable {noun} in {counted(reader.records, 'record')}"
     if first is None:
         return reason, f"give at least one {noun}"
     where = f"line {first.line}, {first.field}: " if first.line else ""
@@ -162,20 +173,24 @@ def _lesson(read: Read, made: Learnable, rules: DataRules) -> tuple[str, str]:
         return _usable(read), ""
     if made.kind == "nothing":
         return _nothing_to_learn(read, rules)
-    sides, noun, other = (len(made.training), len(made.held_out)), "pairs", "pairs"
+    sides, noun, other = (len(made.training), len(made.held_out)), "pair", "pairs"
     if made.kind == "labels":
         sides = (len(made.labelled_training), len(made.labelled_held_out))
-        noun, other = "labelled answers", "records"
+        noun, other = "labelled answer", "records"
     if all(sides):
         return _usable(read), ""
     return (
-        f"alone it gives {sides[0]} {noun} to train on and {sides[1]} held out; a run needs both",
+        f"alone it gives {counted(sides[0], noun)} to train on and {sides[1]:,} held out; "
+        "a run needs both",
         f"drop it together with {other} of other prompts",
     )
 
 
 def _usable(read: Read) -> str:
-    return f"{read.reader.usable} of {read.reader.records} records are usable"
+    return (
+        f"{read.reader.usable:,} of {counted(read.reader.records, 'record')} "
+        f"{agreeing(read.reader.usable, 'is', 'are')} usable"
+    )
 
 
 def _nothing_to_learn(read: Read, rules: DataRules) -> tuple[str, str]:
@@ -183,23 +198,26 @@ def _nothing_to_learn(read: Read, rules: DataRules) -> tuple[str, str]:
     episodes = [one for one in read.first if isinstance(one, Trajectory)]
     if episodes and not any(one.play for one in episodes):
         return (
-            f"all {usable} usable records are prompts without an answer, from which only a "
+            f"{counted(usable, 'usable record is a prompt', 'usable records are prompts')} "
+            "without an answer, from which only a "
             "policy that plays can learn",
             "add the answers, or an environment to the pipeline",
         )
     if any(one.images for record in read.first for one in _all_turns(record)):
         return (
-            f"none of {usable} usable records can be learnt from: they show images, which a "
-            "policy of text does not see",
+            f"none of {counted(usable, 'usable record')} can be learnt from: "
+            f"{agreeing(usable, 'it shows', 'they show')} images, which a policy of text does not "
+            "see",
             "leave the images out, or keep the set for a model that sees them",
         )
     if not any(is_learnable(one) for one in episodes):
         return (
-            f"in none of {usable} usable records is what the assistant says to be learnt from",
+            f"in none of {counted(usable, 'usable record')} is what the assistant says to "
+            "be learnt from",
             "give the answers a weight other than 0",
         )
     return (
-        f"no two of {usable} episodes are of one task and opening with rewards that "
+        f"no two of {counted(usable, 'episode')} are of one task and opening with rewards that "
         f"differ by {rules.min_reward_gap:g}, so there is nothing to prefer",
         "log several trials of a task, lower data.min_reward_gap, or learn by labels (kto, sft)",
     )
@@ -214,7 +232,7 @@ def _too_large(name: str, size: int, rules: DataRules) -> Verdict:
     problem = Problem(
         line=0,
         field="file",
-        problem=f"{speakable(name)} has {size} bytes, "
+        problem=f"{speakable(name)} has {counted(size, 'byte')}, "
         f"more than the {limit} that the pipeline allows",
         remedy="split it, or raise data.max_object_bytes",
     )

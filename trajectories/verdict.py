@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from contracts.limits import PROBLEMS_SHOWN_MAX
@@ -16,6 +18,21 @@ class Labels(Contract):
     good: int = Field(0, ge=0)
     bad: int = Field(0, ge=0)
     held_out: int = Field(0, ge=0, description="Of both, those kept from training.")
+
+
+class Reach(Contract):
+    """What the gate could find on what is held out."""
+
+    metric: Literal["accuracy", "label_accuracy", "likelihood"]
+    cases: int = Field(ge=0, description="Held-out tasks that it would judge by.")
+    fewest: int | None = Field(
+        description="Cases with which the best result there is passes; None where none does."
+    )
+    enough: int | None = Field(
+        description="Cases with which one passes that goes from half right to all right; of "
+        "likelihood, one whose gain is as large as it spreads from task to task."
+    )
+    words: str = Field("", description="One sentence where cases are not enough; else empty.")
 
 
 class Verdict(Contract):
@@ -37,6 +54,9 @@ class Verdict(Contract):
     held_out: int = Field(0, ge=0, description="Pairs kept from training.")
     demonstrations: int = Field(0, ge=0, description="Episodes to imitate, with an environment.")
     labels: Labels = Labels()
+    reach: Reach | None = Field(
+        None, description="None where nothing is held out, and with an environment."
+    )
     judged: int = Field(
         0, ge=0, description="Records that all of the former is of: the first, of a large file."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from contracts import layout
+from contracts.counting import counted
 from contracts.errors import DropRefused
 from contracts.ledger import DropRecord
 from contracts.limits import OBJECT_BYTES_MAX, SNIFF_BYTES, STATUS_OBJECT_BYTES_MAX
@@ -86,7 +87,7 @@ def _look_at(created: ObjectCreated, rules: DataRules, plane: ControlPlane) -> R
     limit = min(rules.max_object_bytes, OBJECT_BYTES_MAX)
     if created.size > limit:
         return Refusal(
-            f"the file has {created.size} bytes, the pipeline takes {limit}",
+            f"the file has {counted(created.size, 'byte')}, the pipeline takes {limit}",
             "split the file, or raise data.max_object_bytes in the pipeline",
         )
     try:

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from contracts.counting import agreeing, counted
 from contracts.errors import ContractBroken
 from contracts.pipeline import Gate
 
+_GAMES = ("episodes", "episode on held-out seeds", "episodes on held-out seeds")
 _COUNTED = {
-    "accuracy": ("pairs", "held-out pairs"),
-    "label_accuracy": ("comparisons", "comparisons of a good with a bad held-out episode"),
-    "likelihood": ("held_out_good", "good held-out episodes"),
-    "success_rate": ("episodes", "episodes on held-out seeds"),
-    "mean_reward": ("episodes", "episodes on held-out seeds"),
+    "accuracy": ("pairs", "held-out pair", "held-out pairs"),
+    "label_accuracy": (
+        "comparisons",
+        "comparison of a good with a bad held-out episode",
+        "comparisons of a good with a bad held-out episode",
+    ),
+    "likelihood": ("held_out_good", "good held-out episode", "good held-out episodes"),
+    "success_rate": _GAMES,
+    "mean_reward": _GAMES,
 }
 """By metric, in the order in which `auto` takes them: the figure that counts its cases, and what
-they are called."""
+one of them and several are called."""
 
 
 class Judgement(NamedTuple):
@@ -39,17 +45,18 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
         ContractBroken: evaluate did not report what the gate needs.
     """
     metric = _found(metrics) if gate.metric == "auto" else gate.metric
-    counted, cases = _COUNTED[metric]
+    figure, *cases = _COUNTED[metric]
     start, end = f"start_{metric}", f"end_{metric}"
     bounds = ("gain_low", "gain_high")
     unknown = "judged_tasks" in metrics and not metrics.keys() & set(bounds)
-    needed = (start, end, "gain", *(() if unknown else bounds), counted)
+    needed = (start, end, "gain", *(() if unknown else bounds), figure)
     missing = [name for name in needed if name not in metrics]
     if missing:
         raise ContractBroken(f"evaluate reported no {', '.join(missing)}; the gate needs them")
     shown = (
         f"{metric} {metrics[start]:.3f} to {metrics[end]:.3f} "
-        f"over {int(metrics[counted])} {cases}, gain {metrics['gain']:+.3f}"
+        f"over {int(metrics[figure])} {agreeing(metrics[figure], *cases)}, "
+        f"gain {metrics['gain']:+.3f}"
     )
     if unknown:
         return Judgement(False, f"{shown}: {_too_few(int(metrics['judged_tasks']))}")
@@ -60,7 +67,7 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
 
 
 def _too_few(tasks: int) -> str:
-    found = "1 task" if tasks == 1 else f"{tasks} tasks"
+    found = counted(tasks, "task")
     return f"they are of {found}, too few to know if others would gain; drop episodes of more tasks"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from contracts import layout
+from contracts.counting import counted
 from contracts.ledger import SetObject, Unsealed
 from contracts.limits import DROPS_PER_RUN_MAX
 from contracts.rejection import Rejection
@@ -60,7 +61,7 @@ def seal_waits(folder: Unsealed, plane: ControlPlane) -> bool:
 def words_on(folder: Unsealed, waiting: list[SetObject], *, sealed: bool) -> tuple[str, str]:
     """Why files wait, and what their uploader can do."""
     place = layout.set_folder(folder.pipeline, folder.folder)
-    files = "1 file waits" if len(waiting) == 1 else f"{len(waiting):,} files wait"
+    files = counted(len(waiting), "file waits", "files wait")
     seal = layout.seal(folder.pipeline, folder.folder)
     if sealed:
         why = f"{files} in {place}, put there after its {layout.SEAL} was taken"

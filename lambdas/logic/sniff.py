@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contracts.limits import SNIFF_BYTES
 from lambdas.logic.upload_key import Refusal
 
 _BINARY = {
@@ -25,19 +26,32 @@ def sniff(head: bytes) -> Refusal | None:
     Args:
         head: the object's first bytes.
     """
-    if head.startswith((*_PACKED, *_WIDE)):
+    if head.startswith((*_PACKED, *_WIDE)) or _may_hold(head):
         return None
     kind = next((name for magic, name in _BINARY.items() if head.startswith(magic)), None)
     if kind is not None:
         return Refusal(f"the file is {kind}", _FORMS)
-    text = head.removeprefix(_BOM).decode("utf-8", errors="replace").strip()
+    text = _text(head)
     if not text:
         return Refusal("the file holds only white space", "upload at least one record")
-    if text[0] in "{[" and text[1:2] != "\x00":
-        return None
     if "\x00" in text:
         return Refusal("the file is binary: it has NUL bytes", _FORMS)
     return Refusal(
         f"the file is not JSON: it begins with {text[:_SHOWN]!r}",
         "upload a JSON array of records, or one JSON object a line",
     )
+
+
+def _may_hold(head: bytes) -> bool:
+    """Whether a full reading might find records: a list, objects, or more than was looked at."""
+    text = _text(head)
+    if not text:
+        return len(head) >= SNIFF_BYTES
+    if text[1:2] == "\x00" or head.startswith(tuple(_BINARY)):
+        return False
+    has_objects = any(line.lstrip().startswith("{") for line in text.split("\n"))
+    return text[0] in "{[" or (has_objects and "\x00" not in text)
+
+
+def _text(head: bytes) -> str:
+    return head.removeprefix(_BOM).decode("utf-8", errors="replace").strip()

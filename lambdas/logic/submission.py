@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from contracts.counting import counted
 from contracts.errors import AttemptsExhausted
 from contracts.ledger import AttemptRecord
 
@@ -45,7 +46,8 @@ def choose(attempts: Sequence[AttemptRecord], token: str, allowed: int) -> Choic
         last = attempts[-1]
         why = f"{last.error}: {last.cause}" if last.error else last.status
         raise AttemptsExhausted(
-            f"{last.phase} of round {last.round} used its {allowed} attempts; the last: {why}"
+            f"{last.phase} of round {last.round} used its {counted(allowed, 'attempt')}; "
+            f"the last: {why}"
         )
     return Reserve(len(attempts) + 1)
 

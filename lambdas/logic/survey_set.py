@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from contracts import layout
+from contracts.counting import counted
 from contracts.ledger import SetObject
 from contracts.limits import (
     OBJECT_BYTES_MAX,
@@ -92,9 +93,10 @@ def _too_much(fresh: list[StoredVersion], rules: DataRules) -> Refusal | None:
     limit = min(rules.max_object_bytes, OBJECT_BYTES_MAX)
     large = [stored for stored in fresh if stored.size > limit]
     if large:
+        more = counted(len(large) - 1, "more is", "more are")
         return Refusal(
             f"{large[0].key} has {large[0].size} bytes, the pipeline takes {limit} a file"
-            + (f"; and {len(large) - 1} more are too large" if len(large) > 1 else ""),
+            + (f"; and {more} too large" if len(large) > 1 else ""),
             f"split or delete what is too large, or raise data.max_object_bytes, {_AGAIN}",
         )
     total = sum(stored.size for stored in fresh)

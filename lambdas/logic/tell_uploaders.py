@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from contracts import layout
+from contracts.counting import agreeing, counted
 from contracts.errors import ContractBroken
 from contracts.ledger import AttemptRecord
 from contracts.names import AttemptKey
@@ -93,7 +94,7 @@ def _write(
 
 def rejection_of(report: ObjectReport, result: PhaseResult, plane: ControlPlane) -> Rejection:
     """The report on one object."""
-    reason = f"{report.rejected} of {report.records} records were not usable"
+    reason = words_on(report.rejected, report.records)
     if not report.records and report.problems:
         reason = report.problems[0].problem
     return Rejection(
@@ -112,14 +113,20 @@ def rejection_of(report: ObjectReport, result: PhaseResult, plane: ControlPlane)
     )
 
 
+def words_on(rejected: int, records: int) -> str:
+    """How much of an object or of a drop was not usable."""
+    of = counted(records, "record")
+    return f"{rejected:,} of {of} {agreeing(rejected, 'was', 'were')} not usable"
+
+
 def reason_for(objects: Sequence[ObjectReport]) -> str:
     """One line on a drop of which something was not usable: how much, and the first problem."""
     records = sum(report.records for report in objects)
     rejected = sum(report.rejected for report in objects)
     bad = [report for report in objects if report.problem_count]
-    what = f"{rejected} of {records} records were not usable"
+    what = words_on(rejected, records)
     if len(objects) > 1:
-        what += f", in {len(bad)} of {len(objects)} files"
+        what += f", in {len(bad)} of {counted(len(objects), 'file')}"
     shown = next((problem for report in bad for problem in report.problems), None)
     if shown is None:
         return what

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from relay.commands.endings import FAILED, INTERRUPTED, OK
+from relay.commands.endings import FAILED, OK
 from relay.commands.invocation import Invocation
-from relay.commands.voice import draw, give, listening, talk
+from relay.commands.voice import draw, give, listening
 from relay.console.demo_examples import EXAMPLES, ExampleName
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def demo(
     import psutil
 
     from relay.console.demonstration import demonstrate
+    from relay.console.errors import Interrupted
     from relay.console.steps import Steps
 
     console = listening()
@@ -68,8 +69,7 @@ def demo(
         )
     except KeyboardInterrupt:
         steps.pause()
-        talk("interrupted; nothing is left running")
-        raise typer.Exit(INTERRUPTED) from None
+        raise Interrupted("interrupted; nothing is left running") from None
     finally:
         steps.pause()
     made = _report(chosen, shown, steps.seconds)

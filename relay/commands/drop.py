@@ -81,6 +81,7 @@ def _put_file(at: Invocation, file: Path, pipeline: str, name: str) -> Dropped:
 
 
 def _put_folder(at: Invocation, folder: Path, pipeline: str, name: str) -> Dropped:
+    from contracts.counting import agreeing, counted
     from relay.console.folder_dropping import FolderDropping
 
     dropping = FolderDropping(at.plane, folder, pipeline, name)
@@ -94,13 +95,15 @@ def _put_folder(at: Invocation, folder: Path, pipeline: str, name: str) -> Dropp
     finally:
         if not sealed:
             talk(
-                f"{dropping.there} of {len(dropping.files)} files of {name} are in the bucket, "
+                f"{dropping.there} of {counted(len(dropping.files), 'file')} of {name} "
+                f"{agreeing(dropping.there, 'is', 'are')} in the bucket, "
                 "without _SUCCESS: no run takes them; the same command goes on"
             )
     if dropped.sealed_before:
-        talk(f"all {dropped.files} files were taken before; nothing was put")
+        talk(f"{counted(dropped.files, 'file was', 'files were')} taken before; nothing was put")
     else:
-        talk(f"{dropped.put} of {dropped.files} files were put, then _SUCCESS")
+        were = agreeing(dropped.put, "was", "were")
+        talk(f"{dropped.put} of {counted(dropped.files, 'file')} {were} put, then _SUCCESS")
     return dropped
 
 

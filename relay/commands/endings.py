@@ -13,16 +13,28 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import typer
 
 OK, FAILED, USAGE, NOT_FOUND, CONFLICT, TRY_AGAIN, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+_WRONG_USAGE: Any = typer.BadParameter.__base__
+"""Every way of calling a command wrongly; the library has no public name for it."""
 
 
 class End(NamedTuple):
-    """How the process ends."""
+    """How the process ends that could not do its work."""
 
     code: int
     line: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {"ok": False, "reason": self.line, "exit_code": self.code}
+
+
+UNFORESEEN = End(FAILED, "a bug in relay: its traceback is on stderr")
 
 
 def end_of(error: Exception) -> End | None:
@@ -31,6 +43,8 @@ def end_of(error: Exception) -> End | None:
 
     if isinstance(error, ToolError):
         return End(error.exit_code, str(error))
+    if isinstance(error, _WRONG_USAGE):
+        return End(USAGE, error.format_message())
     return _of_relay(error) or _of_local_stack(error) or _of_aws(error) or _of_files(error)
 
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
-
-from relay.commands.endings import FAILED, INTERRUPTED, OK
-from relay.commands.voice import listening, talk
+from relay.commands.endings import FAILED, OK
+from relay.commands.voice import listening
 
 if TYPE_CHECKING:
     from relay.console.control_plane import ControlPlane
@@ -18,12 +16,17 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interrupted(words: str) -> Iterator[None]:
-    """Turn Ctrl-C into a sentence and exit code 130."""
+    """Turn Ctrl-C into a sentence and exit code 130.
+
+    Raises:
+        Interrupted: the sentence.
+    """
+    from relay.console.errors import Interrupted
+
     try:
         yield
     except KeyboardInterrupt:
-        talk(words)
-        raise typer.Exit(INTERRUPTED) from None
+        raise Interrupted(words) from None
 
 
 def follow_to_its_end(plane: ControlPlane, run: str) -> RunStory:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,6 +54,16 @@ class Invocation:
         plane = find(self.wish)
         talk(f"using {plane.words}")
         return plane
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, even one that is wrong otherwise."""
+    options = list(itertools.takewhile(lambda one: one != "--", arguments))
+    apart = itertools.pairwise(options)
+    joined = {f"--output={Output.JSON}", f"-o{Output.JSON}"}
+    return not joined.isdisjoint(options) or any(
+        name in {"--output", "-o"} and value == Output.JSON for name, value in apart
+    )
 
 
 _PANEL = "Common options"

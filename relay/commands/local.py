@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from relay.commands.endings import NOT_FOUND
 from relay.commands.invocation import Invocation, command
 from relay.commands.voice import draw, give, table, talk
 
@@ -71,7 +72,6 @@ def status(at: Invocation) -> None:
 
     JSON: [{name, pid, answers: true|false|null, log}].
     """
-    from relay.console.errors import NotFound
     from relay.console.locating import local_root
     from relay.local import stack
     from relay.local.places import LocalPlaces
@@ -83,7 +83,8 @@ def status(at: Invocation) -> None:
         rows = [(one.name, _words(one), str(one.pid or ""), str(one.log)) for one in found]
         table([("process", ""), ("state", ""), ("pid", "right"), ("log", "")], rows)
     if not found:
-        raise NotFound("no local stack is up here: `relay local up` starts one")
+        talk("relay: no local stack is up here: `relay local up` starts one")
+        raise typer.Exit(NOT_FOUND)
 
 
 def _words(one: ProcessStatus) -> Text:

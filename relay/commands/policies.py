@@ -97,13 +97,14 @@ def _metric(versions: list[PolicyVersion]) -> str:
 
 
 def _fetch(at: Invocation, version: PolicyVersion, folder: Path, current: int | None) -> None:
+    from contracts.counting import counted
     from relay.console.policy_download import download
 
     size = download(at.plane, version, folder)
     if at.json:
         give({**_json(version, current), "folder": str(folder), "bytes": size})
     else:
-        draw(f"version {version.version} is in {folder} ({size:,} bytes)")
+        draw(f"version {version.version} is in {folder} ({counted(size, 'byte')})")
 
 
 def _json(version: PolicyVersion, current: int | None) -> dict[str, object]:

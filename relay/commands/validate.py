@@ -41,21 +41,26 @@ def validate(
 
     JSON: {ok, reason, remedy, format, evidence, records, usable, rejected, problems: [{line,
     field, problem, remedy, count}], problem_count, kind, why, training, held_out,
-    demonstrations, labels: {good, bad, held_out}, judged, tokens, cut_share}: what it would train
-    on, of the first `judged` records: pairs, episodes to imitate, labelled answers; and tokens,
-    estimated, with the share of records that the pipeline's context cuts. Of a folder also
+    demonstrations, labels: {good, bad, held_out}, reach: {metric, cases, fewest, enough, words} or
+    null, judged, tokens, cut_share}: what it would train on, of the first `judged` records: pairs,
+    episodes to imitate, labelled answers; on how many cases the gate would judge, and how many it
+    needs; and tokens, estimated, with the share of records that the context cuts. Of a folder also
     {files: [{file, format, evidence, records, usable, rejected, problem_count}]}.
     """
-    from contracts.pipeline import DataRules
+    from contracts.pipeline import DataRules, Gate
+    from relay.console.gate_reach import reach
 
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise typer.BadParameter(f"{file} is neither a file nor a folder", param_hint="FILE")
     recipe = _recipe(at, pipeline)
+    rules = recipe.learning_rules if recipe else DataRules()
+    gate = recipe.gate if recipe else Gate()
     verdict = _judge(file)(
-        rules=recipe.learning_rules if recipe else DataRules(),
+        rules=rules,
         plays=recipe.environment is not None if recipe else None,
         model=recipe.model if recipe else None,
         enough=partial(_require_enough, recipe) if recipe else None,
+        reach=partial(reach, gate=gate, held_out_share=rules.held_out_share),
     )
     if at.json:
         give(verdict.model_dump(mode="json"))
@@ -122,9 +127,11 @@ def _draw(file: Path, verdict: Verdict) -> None:
     draw(Text.assemble(mark, (str(file), "bold"), f"  {verdict.reason}"))
     facts = Table.grid(padding=(0, 2))
     facts.add_row("  format", verdict.format or "none", Text(verdict.evidence, style="dim"))
-    usable = f"{verdict.usable} of {verdict.records} usable"
+    usable = f"{verdict.usable:,} of {verdict.records:,} usable"
     facts.add_row("  records", usable, Text(_size(verdict), "dim"))
     facts.add_row("  learns", _use(verdict), Text(verdict.why, "dim"))
+    if verdict.reach and verdict.reach.words:
+        facts.add_row("  gate", "little to judge by", Text(verdict.reach.words, "yellow"))
     draw(facts)
     if verdict.problems:
         from relay.console.problems_drawing import problems_table
@@ -135,7 +142,9 @@ def _draw(file: Path, verdict: Verdict) -> None:
 
 
 def _size(verdict: Verdict) -> str:
-    said = f"about {verdict.tokens:,} tokens"
+    from contracts.counting import counted
+
+    said = f"about {counted(verdict.tokens, 'token')}"
     if verdict.cut_share is None:
         return said
     return f"{said}; the context cuts {verdict.cut_share:.0%} of the records"
@@ -143,11 +152,13 @@ def _size(verdict: Verdict) -> str:
 
 def _use(verdict: Verdict) -> str:
     """What a step that may choose learns from; of a large file, what its first records give."""
-    pairs = f"{verdict.training:,} pairs to learn from, {verdict.held_out:,} held out"
+    from contracts.counting import counted
+
+    pairs = f"{counted(verdict.training, 'pair')} to learn from, {verdict.held_out:,} held out"
     said = pairs
     if verdict.kind == "labels":
         labels = verdict.labels
         said = f"{labels.good:,} good and {labels.bad:,} bad, {labels.held_out:,} of them held out"
     if verdict.demonstrations:
-        said = f"{verdict.demonstrations:,} episodes and {said}"
+        said = f"{counted(verdict.demonstrations, 'episode')} and {said}"
     return said if verdict.judged >= verdict.usable else f"{said}, of the first {verdict.judged:,}"

@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from contracts.counting import counted
 from relay.console.demo_report import DemoReport, GameReport, StepGain
 from relay.console.durations import clock
 from relay.console.figures import share
@@ -51,7 +52,7 @@ def draw_report(
 
 
 def _accuracies(metrics: Mapping[str, float]) -> Table:
-    table = _table(f"{int(metrics['pairs'])} held-out pairs", "accuracy", "95 % interval")
+    table = _table(counted(metrics["pairs"], "held-out pair"), "accuracy", "95 % interval")
     for words, side in (("before", "start"), ("after", "end")):
         bounds = _interval(metrics, f"{side}_low", f"{side}_high")
         table.add_row(words, share(metrics[f"{side}_accuracy"]), bounds)
@@ -70,7 +71,7 @@ def _games(made: GameReport, story: RunStory, task: str) -> Iterator[RenderableT
 
 
 def _rounds(made: GameReport, story: RunStory) -> Table:
-    games = f"{made.rounds[-1].episodes:,} held-out games"
+    games = counted(made.rounds[-1].episodes, "held-out game")
     table = _table(games, "success", "95 % interval", "greedy", "mean reward")
     metrics = story.metrics
     _add_score(table, "before", metrics, "start")

@@ -3,7 +3,8 @@
 ToolError
 ├── NotFound        3   no such stack, run, pipeline or version
 ├── Conflict        4   it is not in a state for this
-└── TryAgain        5   the same command may work later
+├── TryAgain        5   the same command may work later
+└── Interrupted   130   by Ctrl-C
 """
 
 from __future__ import annotations
@@ -31,3 +32,9 @@ class TryAgain(ToolError):
     """The same command may work later."""
 
     exit_code = 5
+
+
+class Interrupted(ToolError):
+    """Somebody pressed Ctrl-C; what stands now, and how to go on."""
+
+    exit_code = 130

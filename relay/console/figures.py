@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from contracts.counting import counted
 from contracts.names import Phase
 from contracts.progress import Progress
 
@@ -22,11 +23,6 @@ LIVE: tuple[tuple[str, str], ...] = (
 _SHARES = ("accuracy", "success")
 
 
-def count(number: float, noun: str) -> str:
-    """`1 drop`, `2 drops`."""
-    return f"{number:,.0f} {noun}{'' if number == 1 else 's'}"
-
-
 def share(value: float) -> str:
     """A share as a percentage with one digit, as wide for 8 % as for 100 %."""
     return f"{value * 100:.1f} %"
@@ -42,21 +38,21 @@ def outcome_of(phase: Phase, metrics: Mapping[str, float]) -> str:
 def _collected(metrics: Mapping[str, float]) -> str:
     parts = []
     if "records" in metrics:
-        parts.append(f"{metrics.get('usable', 0):,.0f} of {count(metrics['records'], 'record')}")
+        parts.append(f"{metrics.get('usable', 0):,.0f} of {counted(metrics['records'], 'record')}")
     if "train_good" in metrics:
         held_out = metrics.get("held_out_good", 0) + metrics.get("held_out_bad", 0)
-        parts.append(f"{metrics['train_good']:,.0f} good ones to learn from")
+        parts.append(f"{counted(metrics['train_good'], 'good one')} to learn from")
         parts.append(f"{metrics.get('train_bad', 0):,.0f} bad, {held_out:,.0f} held out")
     elif "train_pairs" in metrics:
         parts.append(f"{metrics['train_pairs']:,.0f} to learn from")
         parts.append(f"{metrics.get('held_out_pairs', 0):,.0f} held out")
     if "episodes" in metrics:
-        parts.append(f"{count(metrics['episodes'], 'game')} played")
+        parts.append(f"{counted(metrics['episodes'], 'game')} played")
     return ", ".join([*parts, *_moving(metrics)])
 
 
 def _optimized(metrics: Mapping[str, float]) -> str:
-    parts = [count(metrics["steps"], "step")] if "steps" in metrics else []
+    parts = [counted(metrics["steps"], "step")] if "steps" in metrics else []
     if "success_after" in metrics:
         return ", ".join([*parts, f"success {share(metrics['success_after'])} afterwards"])
     return ", ".join([*parts, *_moving(metrics)])
@@ -69,18 +65,18 @@ def _evaluated(metrics: Mapping[str, float]) -> str:
         return _labelled(metrics)
     return (
         f"accuracy {share(metrics['start_accuracy'])} → {share(metrics['end_accuracy'])}"
-        f" on {count(metrics['pairs'], 'pair')}"
+        f" on {counted(metrics['pairs'], 'pair')}"
     )
 
 
 def _labelled(metrics: Mapping[str, float]) -> str:
     if "start_label_accuracy" in metrics and "label_accuracy_gain" not in metrics:
         before, after = metrics["start_label_accuracy"], metrics["end_label_accuracy"]
-        compared = count(metrics.get("comparisons", 0), "comparison")
+        compared = counted(metrics.get("comparisons", 0), "comparison")
         return f"label accuracy {share(before)} → {share(after)} in {compared}"
     if "start_likelihood" in metrics:
         before, after = metrics["start_likelihood"], metrics["end_likelihood"]
-        good = count(metrics.get("held_out_good", 0), "good episode")
+        good = counted(metrics.get("held_out_good", 0), "good episode")
         return f"likelihood {before:.3f} → {after:.3f} nats a token in {good}"
     return ""
 
@@ -88,10 +84,10 @@ def _labelled(metrics: Mapping[str, float]) -> str:
 def _played(metrics: Mapping[str, float]) -> str:
     words = (
         f"success {share(metrics['start_success_rate'])} → {share(metrics['end_success_rate'])}"
-        f" in {count(metrics['episodes'], 'game')}"
+        f" in {counted(metrics['episodes'], 'game')}"
     )
     if metrics.get("tasks_lost"):
-        words += f", {count(metrics['tasks_lost'], 'task')} never solved"
+        words += f", {counted(metrics['tasks_lost'], 'task')} never solved"
     return words
 
 

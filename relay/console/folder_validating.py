@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts import layout
+from contracts.counting import counted
 from contracts.limits import PROBLEMS_SHOWN_MAX
 from contracts.model import Contract
 from contracts.pipeline import DataRules, FolderModel, TinyModel
@@ -17,7 +18,7 @@ from relay.console.errors import ToolError
 from trajectories.pair import Pair
 from trajectories.reading import Reader
 from trajectories.trajectory import Trajectory
-from trajectories.validating import Enough, judge, read_to_end
+from trajectories.validating import Enough, Reaching, judge, read_to_end
 from trajectories.verdict import Verdict
 
 _ANY = "any"
@@ -54,6 +55,7 @@ class SetReader(Reader):
         self.reads: list[FileRead] = []
         self._folder, self._files, self._rules = folder, files, rules
         self._shown: list[Problem] = []
+        self._told: dict[str, FileRead] = {}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -89,11 +91,13 @@ class SetReader(Reader):
             problem_count=reader.problem_count,
         )
         self.reads.append(read)
-        self._shown += [_of_file(name, one) for one in reader.problems]
-        forms = {one.format for one in self.reads if one.format}
-        self.format = forms.pop() if len(forms) == 1 else ""
-        told = next((one for one in self.reads if one.format), self.reads[0])
-        self.evidence = f"{len(self.reads)} files; {told.file}: {told.evidence}"
+        if len(self._shown) < PROBLEMS_SHOWN_MAX:
+            self._shown += [_of_file(name, one) for one in reader.problems]
+        if read.format:
+            self._told.setdefault(read.format, read)
+        self.format = next(iter(self._told)) if len(self._told) == 1 else ""
+        told = next(iter(self._told.values()), self.reads[0])
+        self.evidence = f"{counted(len(self.reads), 'file')}; {told.file}: {told.evidence}"
 
 
 def validate_folder(
@@ -103,6 +107,7 @@ def validate_folder(
     plays: bool | None = None,
     model: TinyModel | FolderModel | None = None,
     enough: Enough | None = None,
+    reach: Reaching | None = None,
 ) -> SetVerdict:
     """Judge a folder's files as a set; the arguments are those of `trajectories.validating`.
 
@@ -121,7 +126,8 @@ def validate_folder(
     if refusal is not None:
         raise ToolError(f"{folder}: {refusal.reason}; {refusal.remedy}")
     reader = SetReader(folder, [found[key] for key in keys], rules)
-    verdict = judge(read_to_end(reader, model), rules, plays=plays, enough=enough)
+    read = read_to_end(reader, model)
+    verdict = judge(read, rules, plays=plays, enough=enough, reach=reach)
     return SetVerdict(**dict(verdict), files=tuple(reader.reads))
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from contracts.misfit import Misfit
 from contracts.model import Contract
 from contracts.pipeline import Pipeline
 
 FILE_BYTES_MAX = 256 * 1024
+_SHOULD_BE = "input should be "
 _KEPT_TO_PLAIN = {
     yaml.TagToken: "tags are not allowed: write the plain value",
     yaml.AnchorToken: "anchors are not allowed: write the value out",
@@ -80,10 +82,8 @@ def _validated(root: yaml.MappingNode) -> Pipeline | list[FileProblem]:
         return Pipeline.model_validate(value)
     except ValidationError as error:
         items = error.errors(include_url=False)
-        return sorted(
-            (_of_field(root, item) for item in items if not _follows_from_others(item, items)),
-            key=lambda problem: (problem.line, problem.column),
-        )
+        found = [_of_field(root, item) for item in items if not _follows_from_others(item, items)]
+        return sorted(_merged(found), key=lambda problem: (problem.line, problem.column))
     except (yaml.YAMLError, ValueError) as error:
         return [_at(root, "", str(error))]
     finally:
@@ -123,7 +123,34 @@ def _duplicates(node: yaml.Node, path: str) -> Iterator[FileProblem]:
         yield from _duplicates(child, field)
 
 
+def _merged(found: Sequence[FileProblem]) -> Iterator[FileProblem]:
+    """What a field of several kinds is told for each kind that it is not, told once."""
+    told: dict[FileProblem, list[str]] = {}
+    for one in found:
+        words = told.setdefault(one.model_copy(update={"problem": ""}), [])
+        words += [] if one.problem in words else [one.problem]
+    for place, words in told.items():
+        wanted = [one.removeprefix(_SHOULD_BE).partition(", not ") for one in words]
+        parts = ", ".join(one for one, _, _ in wanted[:-1]) + f" or {wanted[-1][0]}"
+        several = f"{_SHOULD_BE}{parts}{''.join(wanted[0][1:])}"
+        yield place.model_copy(update={"problem": several if len(words) > 1 else words[0]})
+
+
+def _of_misfit(root: yaml.MappingNode, loc: Sequence[int | str], misfit: Misfit) -> FileProblem:
+    """The field that a check across fields names; where it is left out, what should hold it."""
+    within = [int(step) if step.isdigit() else step for step in misfit.field.split(".")]
+    path = [*loc, *within]
+    node, steps = _find(root, path, "")
+    if not steps or steps[-1] != path[-1]:
+        steps = [*_find(root, loc, "")[1], *within]
+    field = ".".join(str(step) for step in steps)
+    return _at(node, field, str(misfit).removeprefix(f"{field} "))
+
+
 def _of_field(root: yaml.MappingNode, item: Any) -> FileProblem:  # noqa: ANN401 - pydantic's item
+    misfit = item.get("ctx", {}).get("error")
+    if isinstance(misfit, Misfit):
+        return _of_misfit(root, item["loc"], misfit)
     node, steps = _find(root, item["loc"], item["type"])
     field = ".".join(str(step) for step in steps)
     return _at(node, field, _words(item, str(item["loc"][-1]) if item["loc"] else ""))

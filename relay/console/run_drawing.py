@@ -11,10 +11,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from contracts.counting import counted
 from contracts.ledger import RUN_ENDED
 from contracts.progress import Progress
 from relay.console.durations import clock, moment
-from relay.console.figures import LIVE, count, figure, outcome_of, progress_words, sparkline
+from relay.console.figures import LIVE, figure, outcome_of, progress_words, sparkline
 from relay.console.story import AttemptStory, RunStory, StateStory
 from relay.console.trail import Trail
 
@@ -94,8 +95,8 @@ class RunDrawing:
         if state.phase and state.attempts:
             return self._job(state, state.attempts[-1])
         if state.name == "Plan run" and story.drops and state.status == "done":
-            rounds = f", {count(story.rounds, 'round')}" if story.rounds else ""
-            return Text(f"{count(story.drops, 'drop')}{rounds}", style="dim")
+            rounds = f", {counted(story.rounds, 'round')}" if story.rounds else ""
+            return Text(f"{counted(story.drops, 'drop')}{rounds}", style="dim")
         if state.name == "Publish policy" and story.version is not None:
             return Text(f"version {story.version}", style="dim")
         return ""

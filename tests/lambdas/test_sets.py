@@ -146,7 +146,7 @@ def test_a_file_over_the_pipelines_limit_refuses_the_whole_set_by_its_name(world
     drop = seal(world)
     told = report(world, drop)
     assert "incoming/tone/day/large.jsonl has 34 bytes, the pipeline takes 20 a file" in told.reason
-    assert "1 more are too large" in told.reason
+    assert "1 more is too large" in told.reason
     for name in ("large.jsonl", "larger.jsonl"):
         world.objects.delete(layout.set_folder("tone", "day") + name)
     assert seal(world).objects == 1

@@ -104,7 +104,7 @@ def test_settings_that_cannot_work_are_refused_before_any_job(
         recipe(old, new)
     ended = relay("pipelines", "apply", "recipe.yaml", "--dry-run", "-o", "json")
     assert ended.code == 1
-    assert any(words in problem["problem"] for problem in ended.json["problems"])
+    assert any(words in f"{one['field']} {one['problem']}" for one in ended.json["problems"])
 
 
 def test_the_environment_of_others_need_not_be_on_this_machine(

@@ -240,5 +240,5 @@ def test_pairs_that_show_images_are_usable_and_the_run_says_why_it_learns_nothin
     box.plan()
     result = box.finished("collect")
     assert (result.outcome, result.metrics["usable"]) == ("no_data", 1)
-    assert "in all 1 usable records" in result.notes[0]
+    assert "in all of 1 usable record" in result.notes[0]
     assert "images" in result.notes[0]

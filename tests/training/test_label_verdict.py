@@ -190,7 +190,7 @@ def test_an_open_gate_takes_the_best_metric_that_the_data_allow(
 @pytest.mark.parametrize(
     ("metric", "made", "words"),
     [
-        ("auto", contents("labels", held_out_good=1), "1 episodes are good and 0 bad, and 2 good"),
+        ("auto", contents("labels", held_out_good=1), "1 episode is good and 0 bad, and 2 good"),
         ("auto", contents("pairs"), "no pair is held out"),
         ("accuracy", contents("labels", held_out_good=5), "gate.metric is accuracy, but no pair"),
         ("label_accuracy", contents("labels", held_out_good=5), "one good and one bad are needed"),

@@ -25,7 +25,7 @@ from trajectories.strict_json import NESTING_MAX
         (b"dear desk,\nhere are the pairs\n", "is not JSON: it begins with 'dear desk,'"),
         (
             b"prompt,chosen,rejected\na,b,c\n",
-            "is not JSON: it begins with 'prompt,chosen,rejected'",
+            "is CSV: its columns are 'prompt,chosen,rejected'",
         ),
         (b"<html></html>", "is HTML or XML"),
         (gzip.compress(gzip.compress(b"{}")), "is compressed twice"),

@@ -51,7 +51,7 @@ def test_an_image_is_a_reference_in_any_form_and_is_never_fetched(
         ("<image> is a tag", None, ""),
         ("<image>a", [], "lists 0 images, and the turns have places for 1"),
         ("<image>a", ["1", "2"], "lists 2 images, and the turns have places for 1"),
-        ("a", ["1"], "lists 1 images, and the turns have places for 0"),
+        ("a", ["1"], "lists 1 image, and the turns have places for 0"),
         ("<image>a", [None], "is null without a reference"),
         ("<image>a", [3], "is a number, no reference to an image"),
         ([{"type": "image"}], None, "shows an image that is not given"),

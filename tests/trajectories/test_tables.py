@@ -176,7 +176,7 @@ def test_a_row_whose_text_is_no_text_costs_only_itself(tmp_path: Path) -> None:
     found = read_file(path, name="f.parquet")
     assert (found.records, found.usable) == (30, 29)
     (problem,) = found.problems
-    assert (problem.line, problem.field) == (18, "record")
+    assert (problem.line, problem.field) == (18, "chosen")
     assert problem.problem.startswith("holds a value that cannot be read: 'utf-8' codec")
 
 

@@ -63,12 +63,12 @@ def test_a_bad_share_that_is_just_allowed_is_allowed(tmp_path: Path, bad: int) -
 def test_what_is_not_learnt_from_is_not_ok_whatever_its_reward(tmp_path: Path) -> None:
     shows = [turn("user", [{"type": "image", "path": "a.png"}]), turn("assistant", "a cat")]
     unlearnt = [turn("user", "a"), {**turn("assistant", "b"), "weight": 0}]
-    for turns, why in ((shows, "they show images"), (unlearnt, "in none of 1 usable records")):
+    for turns, why in ((shows, "it shows images"), (unlearnt, "in none of 1 usable record")):
         found = verdict(tmp_path, lines({"task_id": "1", "reward": 1, "messages": turns}))
         assert (found.ok, found.usable, found.demonstrations) == (False, 1, 0)
         assert why in found.reason
     pair = trl(rejected=[{**turn("assistant", "b"), "weight": 0}])
-    assert "in none of 1 usable records" in verdict(tmp_path, lines(pair)).reason
+    assert "in none of 1 usable record" in verdict(tmp_path, lines(pair)).reason
 
 
 def test_a_file_larger_than_the_pipeline_allows_is_not_read(tmp_path: Path) -> None:

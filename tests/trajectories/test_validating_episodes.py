@@ -61,7 +61,7 @@ def test_episodes_that_cannot_be_paired_are_of_no_use_to_a_pipeline_of_pairs(
 def test_a_log_without_a_usable_episode_says_so_by_its_first_problem(tmp_path: Path) -> None:
     found = verdict(tmp_path, lines(logged(reward=None)), plays=None)
     assert not found.ok
-    assert found.reason == "no usable episode in 1 records; line 1, reward: is missing"
+    assert found.reason == "no usable episode in 1 record; line 1, reward: is missing"
     assert found.remedy == "give the episode's reward as a number"
 
 

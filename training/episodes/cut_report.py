@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contracts.counting import agreeing, counted
 from training.episodes.fitting import Loss
 
 
@@ -35,12 +36,13 @@ def cut_words(loss: Loss, what: str, *, context: int) -> tuple[str, ...]:
         return ()
     kept = "no token that the policy says itself is among them"
     if loss.actions:
-        them = "1 of them is" if loss.actions == 1 else f"{loss.actions} of them are"
+        them = counted(loss.actions, "of them is", "of them are")
         kept = (
             f"{them} so long that what the policy says itself went or was cut as well: "
             f"{loss.action_share:.1%} of the tokens that it says"
         )
     return (
-        f"{loss.cut} of {loss.rows} {what} are longer than model.context of {context} tokens and "
-        f"lost their oldest turns, {loss.share:.0%} of all tokens; {kept}",
+        f"{loss.cut} of {loss.rows} {what} {agreeing(loss.cut, 'is', 'are')} longer than "
+        f"model.context of {context} tokens and lost {agreeing(loss.cut, 'its', 'their')} oldest "
+        f"turns, {loss.share:.0%} of all tokens; {kept}",
     )

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.errors import DataUnusable
 from contracts.steps import Dpo
 from training.algorithms.descent import make_optimizer
@@ -109,7 +110,7 @@ class DpoLesson(Lesson):
         ]
         ids = {"train": self._pairs.digest, "held_out": seen}
         cache = ReferenceCache(room, self.beginning)
-        what = f"{len(self._pairs) + len(look)} pairs"
+        what = counted(len(self._pairs) + len(look), "pair")
         kept = yield from cache.get(ids, scoring, model, what=what)
         return {
             name: AnswerLogProbs(*(kept[f"{name}/{side}"] for side in AnswerLogProbs._fields))

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.errors import DataUnusable
 from contracts.steps import Kto
 from training.algorithms.descent import make_optimizer
@@ -94,7 +95,7 @@ class KtoLesson(Lesson):
 
         ids = {name: rows.digest for name, rows in parts.items()}
         cache = ReferenceCache(room, self.beginning)
-        return (yield from cache.get(ids, scoring, model, what=f"{len(made.rows)} episodes"))
+        return (yield from cache.get(ids, scoring, model, what=counted(len(made.rows), "episode")))
 
     def _encode(self) -> LabelledRows:
         context = self.room.context

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.errors import JobFailed
 from contracts.steps import Ppo
 from training.algorithms.descent import make_optimizer
@@ -123,7 +124,10 @@ def _sound(played: Sequence[Episode]) -> list[Episode]:
     sound = [one for one in played if not one.failed and any(one.actions)]
     if not sound:
         ((reason, times),) = Counter(one.failed for one in played).most_common(1)
-        raise JobFailed(f"all {len(played)} episodes of an iteration failed, {times}x by: {reason}")
+        raise JobFailed(
+            f"all of {counted(len(played), 'episode')} of an iteration failed, "
+            f"{times}x by: {reason}"
+        )
     return sound
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from contracts.counting import counted
 from contracts.errors import DataUnusable
 from contracts.steps import Auto, Dpo, Kto, Sft, Step
 from training.episodes.artifact import Contents
@@ -39,7 +40,8 @@ def settle(step: Step, contents: Contents) -> Settled:
     good, bad = contents.train_good, contents.train_bad
     if not good:
         raise DataUnusable(
-            f"there is nothing to imitate: all {bad} episodes to train on are bad; drop good ones, "
+            f"there is nothing to imitate: of {counted(bad, 'episode')} to train on none is good; "
+            "drop good ones, "
             "or lower data.good_reward"
         )
     if not bad:

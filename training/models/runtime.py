@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from contracts.counting import counted
 from contracts.errors import JobFailed
 from training.assignment import Assignment
 from training.seeding import seed_everything
@@ -37,7 +38,7 @@ def prepare_runtime(assignment: Assignment) -> str:
         return "cpu"
     if not torch.cuda.is_available():
         raise JobFailed(
-            f"the job was given {assignment.spec.hardware.gpus:g} GPUs, but torch "
+            f"the job was given {counted(assignment.spec.hardware.gpus, 'GPU')}, but torch "
             f"{torch.__version__} sees none; use an image with CUDA"
         )
     return "cuda"

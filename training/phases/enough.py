@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from contracts.counting import agreeing, counted
 from contracts.errors import DataUnusable
 from contracts.pipeline import Pipeline
 from training.episodes.artifact import Contents
@@ -43,7 +44,8 @@ def why_nothing(found: SortingOut) -> str:
         return "no dropped record is usable"
     if not found.pairs and not found.answered:
         return (
-            f"all {count} usable records are prompts without an answer, and there is nothing to "
+            f"{counted(count, 'usable record is a prompt', 'usable records are prompts')} "
+            "without an answer, and there is nothing to "
             "learn from a prompt alone; drop answers with a reward or a label"
         )
     if found.learnable:
@@ -52,8 +54,9 @@ def why_nothing(found: SortingOut) -> str:
             "trials of a task, or let a round learn by kto, sft or auto, which take single episodes"
         )
     return (
-        f"in all {count} usable records the assistant's turns are marked not to be learnt from, "
-        f"or answer to images, which a policy of text cannot see ({found.contents.why})"
+        f"in all of {counted(count, 'usable record')} the assistant's turns are marked not to be "
+        "learnt from, or answer to images, which a policy of text cannot see "
+        f"({found.contents.why})"
     )
 
 
@@ -78,13 +81,13 @@ def require_enough(contents: Contents, pipeline: Pipeline) -> None:
     if "kto" in steps and not (good and bad):
         raise DataUnusable(
             f"a round learns by kto, which needs good and bad episodes, but of those to train on "
-            f"{good} are good and {bad} bad; drop both kinds, or change data.good_reward "
-            f"({pipeline.data.good_reward:g})"
+            f"{good} {agreeing(good, 'is', 'are')} good and {bad} bad; drop both kinds, "
+            f"or change data.good_reward ({pipeline.data.good_reward:g})"
         )
     if "sft" in steps and not good:
         raise DataUnusable(
-            f"a round learns by sft, but none of {bad} episodes to train on is good; drop good "
-            f"ones, or lower data.good_reward ({pipeline.data.good_reward:g})"
+            f"a round learns by sft, but none of {counted(bad, 'episode')} to train on is good; "
+            f"drop good ones, or lower data.good_reward ({pipeline.data.good_reward:g})"
         )
     metric_of(pipeline.gate, contents)
 
@@ -99,14 +102,16 @@ def _require_for_playing(contents: Contents, pipeline: Pipeline) -> None:
         )
     if "dpo" in steps and not all(pairs):
         raise DataUnusable(
-            f"a round learns by dpo, but {contents.demonstrations} episodes make only "
-            f"{sum(pairs)} pairs; drop several episodes a task whose "
-            f"rewards differ by {pipeline.data.min_reward_gap:g}, or lower data.min_reward_gap"
+            f"a round learns by dpo, but "
+            f"{counted(contents.demonstrations, 'episode makes', 'episodes make')} only "
+            f"{counted(sum(pairs), 'pair')}; drop several episodes a task whose rewards differ "
+            f"by {pipeline.data.min_reward_gap:g}, or lower data.min_reward_gap"
         )
 
 
 def _refuse_few_pairs(contents: Contents, pipeline: Pipeline) -> None:
     share = pipeline.data.held_out_share
+    pairs = contents.train_pairs + contents.held_out_pairs
     lacking = "train on" if not contents.train_pairs else "judge by"
     needed = round(3 / min(share, 1 - share))
     labels = contents.train_good + contents.train_bad
@@ -114,7 +119,7 @@ def _refuse_few_pairs(contents: Contents, pipeline: Pipeline) -> None:
         ", or let a round learn by kto, sft or auto, which take single episodes" if labels else ""
     )
     raise DataUnusable(
-        f"{contents.train_pairs + contents.held_out_pairs} usable pairs leave none to {lacking} "
+        f"{counted(pairs, 'usable pair leaves', 'usable pairs leave')} none to {lacking} "
         f"when a share of {share:g} of the tasks is held out, each as a whole; drop at least "
         f"{needed} pairs of different tasks{other}"
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.pipeline import Environment
 from training.assignment import Assignment
 from training.environments.loading import MakeEnvironment, load
@@ -130,11 +131,11 @@ def _notes(games: Sequence[Episode]) -> tuple[str, ...]:
     failed = [game for game in games if game.failed]
     if failed:
         notes.append(
-            f"the environment failed in {len(failed)} of {len(games)} games, which count as "
-            f"lost; the first: {failed[0].failed}"
+            f"the environment failed in {len(failed)} of {counted(len(games), 'game')}, which "
+            f"count as lost; the first: {failed[0].failed}"
         )
     lost = lost_tasks(games)
     if lost:
         few = ", ".join(str(task) for task in lost[:20]) + (" and more" if len(lost) > 20 else "")  # noqa: PLR2004
-        notes.append(f"{len(lost)} tasks were never solved: {few}")
+        notes.append(f"{counted(len(lost), 'task was', 'tasks were')} never solved: {few}")
     return tuple(notes)

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from contracts.errors import ContractBroken
 from training.assignment import Assignment
 from training.events import Advance, Done, Event, Materials
@@ -37,7 +38,7 @@ def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterat
     scores = {}
     for name in ("parent", "candidate"):
         with watch.stage(f"scoring the {name}"):
-            yield Advance(f"Scoring {len(made.rows)} held-out episodes with the {name}")
+            yield Advance(f"Scoring {counted(len(made.rows), 'held-out episode')} with the {name}")
             scores[name] = yield from _score(materials[name], made.rows, pad_of(tokenizer), device)
     figures = compare_labelled(
         scores["parent"], scores["candidate"], torch.tensor(made.good), made.tasks, metric
@@ -66,7 +67,7 @@ def _score(
     groups = score_rows(load_model(folder, device=device), rows, pad=pad, device=device)
     made = next(groups)
     for made in groups:  # noqa: B007 - each is the same result, grown
-        yield Advance(f"Scoring {len(rows)} held-out episodes")
+        yield Advance(f"Scoring {counted(len(rows), 'held-out episode')}")
     return made
 
 

@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.counting import counted
 from training.assignment import Assignment
 from training.events import Advance, Done, Event, Materials
 from training.phases.verdict import compare
@@ -30,7 +31,7 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     scores = {}
     for name in ("parent", "candidate"):
         with watch.stage(f"scoring the {name}"):
-            yield Advance(f"Scoring {len(pairs)} held-out pairs with the {name}")
+            yield Advance(f"Scoring {counted(len(pairs), 'held-out pair')} with the {name}")
             scores[name] = yield from _score(materials[name], pairs, pad, device)
     metrics = compare(scores["parent"], scores["candidate"], tasks)
     yield Done(metrics=metrics | cut, seconds=watch.seconds)
@@ -63,5 +64,5 @@ def _score(
     groups = score_groups(model, pairs, pad=pad, device=device)
     made = next(groups)
     for made in groups:  # noqa: B007 - each is the same result, grown
-        yield Advance(f"Scoring {len(pairs)} held-out pairs")
+        yield Advance(f"Scoring {counted(len(pairs), 'held-out pair')}")
     return made

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from contracts.counting import counted
 from contracts.errors import PipelineInvalid
 from contracts.pipeline import Environment
 from training.environments.guarded import Failure, Guard
@@ -52,8 +53,8 @@ def require_room(
     needed = longest_game(load_tokenizer(policy), said, turns, spec.max_new_tokens)
     if needed > context:
         raise PipelineInvalid(
-            f"model.context: {context} tokens are shorter than a game of {turns} turns, which "
-            f"takes up to {needed}; raise it, or lower environment.max_turns or "
+            f"model.context: {context} tokens are shorter than a game of {counted(turns, 'turn')}, "
+            f"which takes up to {needed}; raise it, or lower environment.max_turns or "
             f"environment.max_new_tokens ({spec.max_new_tokens})"
         )
 

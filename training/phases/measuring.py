@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from contracts.counting import counted
 from contracts.errors import DataUnusable
 from contracts.pipeline import Gate
 from training.episodes.artifact import Contents
@@ -51,7 +52,8 @@ def _lacks(metric: Metric, contents: Contents) -> str:
 
 
 def _held_out(good: int, bad: int, needed: str) -> str:
+    found = f"{counted(good, 'episode is', 'episodes are')} good and {bad:,} bad"
     return (
-        f"of the tasks held out to judge by, {good} episodes are good and {bad} bad, and {needed}; "
+        f"of the tasks held out to judge by, {found}, and {needed}; "
         "drop more episodes of different tasks, or raise data.held_out_share"
     )

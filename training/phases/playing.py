@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from contracts.artifact import ArtifactRef
+from contracts.counting import counted
 from contracts.errors import JobFailed, PipelineInvalid
 from contracts.model import canonical_json, digest
 from contracts.pipeline import Environment, Rollouts
@@ -99,7 +100,7 @@ class _Game:
         missing = [part for part in parts if not shelf.holds(part.number)]
         self.done = self._rollouts.episodes - sum(len(part.plans) for part in missing)
         if self.done:
-            self.resumed_from = f"{self.done} episodes of an earlier attempt"
+            self.resumed_from = f"{counted(self.done, 'episode')} of an earlier attempt"
         yield self._advance()
         with self.watch.stage("playing"):
             stopped = yield from self._play(missing, shelf)
@@ -118,8 +119,8 @@ class _Game:
         """What an operator should know."""
         reasons = self.tally.failures.most_common(_REASONS_SHOWN)
         failed = "; ".join(f"{reason} ({count})" for reason, count in reasons)
-        counted = f"{self.tally.failed} of {self.tally.episodes} episodes failed: {failed}"
-        return [*self._lost, *([counted] if self.tally.failed else [])]
+        words = f"{self.tally.failed} of {counted(self.tally.episodes, 'episode')} failed: {failed}"
+        return [*self._lost, *([words] if self.tally.failed else [])]
 
     def _play(self, missing: list[Part], shelf: Shelf) -> Generator[Event, None, bool]:
         for event in play_parts(self._order(), missing, players=self._rollouts.actors):

@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
+from contracts.counting import agreeing
 from contracts.errors import JobCrashed, JobNotStarted, RelayError
 from training.algorithms.party import Party
 from training.assignment import Assignment
@@ -168,7 +169,10 @@ def _meet(assignment: Assignment, place: Path, party: Party) -> None:
 
 def _wanted(assignment: Assignment) -> str:
     hardware = assignment.spec.hardware
-    return f"Ray: {hardware.learners} learners of {hardware.cpus:g} CPUs and {hardware.gpus:g} GPUs"
+    return (
+        f"Ray: {hardware.learners} learners of {hardware.cpus:g} "
+        f"{agreeing(hardware.cpus, 'CPU')} and {hardware.gpus:g} {agreeing(hardware.gpus, 'GPU')}"
+    )
 
 
 def _not_started(assignment: Assignment, seconds: float) -> str:

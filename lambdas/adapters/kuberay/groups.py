@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contracts.counting import agreeing
 from contracts.errors import PipelineInvalid
 from contracts.hardware import Hardware, HardwareProfile, WorkerGroup
 from lambdas.settings import Settings
@@ -31,7 +32,8 @@ def worker_groups(
     found = [(group, known[group.profile]) for group in groups]
     if not any(_has_room(profile, hardware) for _, profile in found):
         raise PipelineInvalid(
-            f"hardware asks for {hardware.cpus:g} CPUs and {hardware.gpus:g} GPUs on one node; "
+            f"hardware asks for {hardware.cpus:g} {agreeing(hardware.cpus, 'CPU')} and "
+            f"{hardware.gpus:g} {agreeing(hardware.gpus, 'GPU')} on one node; "
             f"the profiles offer {_offers(known if not found else dict(_named(found)))}"
         )
     return found

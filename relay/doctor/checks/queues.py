@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contracts.counting import counted
 from relay.doctor.answers import Answer, Found, judge
 from relay.doctor.finding import Finding, ok, unknown, wrong
 
@@ -26,7 +27,7 @@ def no_dead_letters(queue: str, answer: Answer) -> Finding:
             "read one (receive-message) and the log of the function that gave it up; mend that, "
             "then redrive them (start-message-move-task)"
         )
-        return wrong(about, f"{count} messages", remedy)
+        return wrong(about, counted(count, "message"), remedy)
 
     return judge(about, answer, missing=_REDEPLOY, by=by)
 
