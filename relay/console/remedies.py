@@ -36,7 +36,6 @@ _REMEDIES: dict[str, str] = {
     "ServiceUnavailable": f"wait until the service is well; {_GOES_ON}",
     "AttemptFenced": _GOES_ON,
     "States.HeartbeatTimeout": "the job fell silent: look at the agent and at Ray; " + _GOES_ON,
-    "States.ServiceRestart": "the embedded AWS was restarted while the run went on; " + _GOES_ON,
     "States.Timeout": "raise patience.timeout_s in the pipeline; " + _GOES_ON,
 }
 _ELSE = "look at the execution in the Step Functions console; " + _GOES_ON
