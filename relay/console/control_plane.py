@@ -19,6 +19,7 @@ from lambdas import control_plane as logic
 from lambdas.ledger.table import Table
 from lambdas.settings import Settings
 from lambdas.wiring import build
+from relay.console.aws_session import aws_session
 from relay.console.errors import NotFound
 from relay.console.locating import Location, Wish, adopt, local_root, local_up, locate
 from relay.console.outputs import Outputs
@@ -137,6 +138,6 @@ def connect(location: Location) -> ControlPlane:
     """Speak to the control plane at a place; see `find`."""
     if location.local is not None:
         adopt(location.local)
-    session = boto3.Session(profile_name=location.profile)
+    session = aws_session(location.profile)
     cloudformation = session.client("cloudformation", config=_CONFIG)
     return ControlPlane(Outputs.of_stack(cloudformation, location.stack), session, location.words)

@@ -42,7 +42,13 @@ class Impatient(SqsDoorbells):
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty AWS in this process, and no way to a real one."""
-    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE", "AWS_CONFIG_FILE"):
+    for name in (
+        "AWS_ENDPOINT_URL",
+        "AWS_REGION",
+        "AWS_PROFILE",
+        "AWS_CA_BUNDLE",
+        "AWS_CONFIG_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
