@@ -60,10 +60,7 @@ def _environment(places: LocalPlaces, port: int) -> dict[str, str]:
 
 
 def _package_cache(places: LocalPlaces) -> dict[str, str]:
-    """The user's cache of unpacked CDK libraries; the stack's own where that can't be written.
-
-    jsii tries again for ever where it can't.
-    """
+    """The user's cache of unpacked CDK libraries; the stack's own where that can't be written."""
     try:
         cache = Path.home() / ".cache" / "aws" / "jsii"
         cache.mkdir(parents=True, exist_ok=True)
