@@ -92,6 +92,15 @@ class ControlPlane:
         records = (PipelineRecord.model_validate(item) for item in items)
         return {record.name: record for record in records}
 
+    def check_pipeline(self, name: str) -> None:
+        """See that a pipeline is known: registered, or at least dropped into.
+
+        Raises:
+            NotFound: it is neither.
+        """
+        if name not in self.pipelines_seen():
+            self.pipeline_bytes(name)
+
     def keys(self, prefix: str) -> Iterator[dict[str, Any]]:
         """Every object below a prefix, as S3 lists it."""
         pages = self.s3.get_paginator("list_objects_v2")
