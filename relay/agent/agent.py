@@ -18,6 +18,7 @@ from contracts.job import JobSpec
 from relay.agent import decisions
 from relay.agent.decisions import Claim, Ending, Finish, Forget, Sight, Start, Stop
 from relay.agent.endings import SHUT_DOWN, exit_of, result_of
+from relay.agent.fitting import misfit
 from relay.agent.in_flight import Begun, InFlight
 from relay.agent.ports import (
     RAY_ENDED,
@@ -146,6 +147,8 @@ class Agent:
         stopping = self._stopping.get(key.job_name)
         over = ray.state in RAY_ENDED or ray.state in {"ABSENT", "DEAD"}
         claiming = begun.stage == "claiming"
+        bounded = claiming and not self.health.keeper.grows()
+        room = self.jobs.room() if bounded else None
         return Sight(
             me=self.in_flight.agent,
             stage=begun.stage,
@@ -155,6 +158,8 @@ class Agent:
             deadline=begun.spec.deadline,
             now=now,
             ray=ray,
+            misfit=misfit(begun.spec, room) if room else None,
+            room_unknown=bounded and room is None,
             process_alive=over and self.processes.alive(mark_of(begun.spec)),
             stopping_s=(now - stopping.first).total_seconds() if stopping else None,
             asked_s=(now - stopping.last).total_seconds() if stopping else None,

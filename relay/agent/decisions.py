@@ -41,6 +41,8 @@ class Sight:
         deadline: when the job ends itself.
         now: the time of the look.
         ray: what Ray says.
+        misfit: why the job can never start on this Ray; None when it may.
+        room_unknown: whether a Ray that does not grow has yet to say what it has.
         process_alive: whether a process of the job lives on this machine.
         stopping_s: seconds since Ray was first asked to stop the job; None when it was not.
         asked_s: seconds since Ray was last asked to.
@@ -54,6 +56,8 @@ class Sight:
     deadline: datetime
     now: datetime
     ray: JobLook
+    misfit: str | None = None
+    room_unknown: bool = False
     process_alive: bool = False
     stopping_s: float | None = None
     asked_s: float | None = None
@@ -124,7 +128,10 @@ def _before_start(sight: Sight) -> Action:
         return Finish(Ending("refused", None, "its deadline had passed before it started"))
     if sight.claimed_by is None:
         return Claim()
-    return Wait() if sight.ray.state in {"UNREACHABLE", "DEAD"} else Start()
+    if sight.misfit is not None:
+        return Finish(Ending("refused", "PipelineInvalid", _line(sight.misfit)))
+    away = sight.room_unknown or sight.ray.state in {"UNREACHABLE", "DEAD"}
+    return Wait() if away else Start()
 
 
 def _after_start(sight: Sight) -> Action:

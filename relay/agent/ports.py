@@ -27,6 +27,13 @@ class JobLook(NamedTuple):
     message: str = ""
 
 
+class Room(NamedTuple):
+    """What a Ray has in all, whether it is in use or not."""
+
+    cpus: float
+    gpus: float
+
+
 class Jobs(Protocol):
     """Ray's Jobs API, as far as the agent uses it."""
 
@@ -46,12 +53,18 @@ class Jobs(Protocol):
     def reachable(self) -> bool:
         """Whether the Jobs API answers now."""
 
+    def room(self) -> Room | None:
+        """What Ray has now; None when it does not say, as before its node is there."""
+
 
 class RayKeeper(Protocol):
     """Whoever started Ray here and can start it again."""
 
     def alive(self) -> bool | None:
         """Whether Ray is well; None when that cannot be told from here."""
+
+    def grows(self) -> bool:
+        """Whether Ray may get more nodes, so that a job it has no room for may wait for some."""
 
     def restart(self) -> None:
         """Start Ray again, returning when it takes jobs.

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from contracts.errors import ServiceUnavailable
-from relay.agent.ports import JobLook, RayState
+from relay.agent.ports import JobLook, RayState, Room
 
 _TIMEOUT_S = 5.0
 _START_TIMEOUT_S = 30.0
@@ -86,6 +86,19 @@ class RayJobs:
         except (OSError, http.client.HTTPException):
             return False
         return status == http.HTTPStatus.OK
+
+    def room(self) -> Room | None:
+        """What Ray's living nodes have, as its state API tells."""
+        try:
+            status, answer = self._call("GET", "/api/v0/nodes")
+            if status != http.HTTPStatus.OK:
+                return None
+            nodes = json.loads(answer)["data"]["result"]["result"]
+            there = [node["resources_total"] for node in nodes if node["state"] == "ALIVE"]
+        except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+            return None
+        cpus, gpus = (sum(one.get(kind, 0) for one in there) for kind in ("CPU", "GPU"))
+        return Room(cpus, gpus) if there else None
 
     @staticmethod
     def _path(name: str) -> str:

@@ -19,6 +19,10 @@ class SomebodyElse:
         """Cannot be told."""
         return None
 
+    def grows(self) -> bool:
+        """It may: that cannot be told either."""
+        return True
+
     def restart(self) -> None:
         """Leave it to whoever started it."""
 
@@ -34,6 +38,10 @@ class LocalRay:
     def alive(self) -> bool | None:
         """Whether the head's process runs."""
         return self._processes.alive(ray_head.NAME)
+
+    def grows(self) -> bool:
+        """It is one head and stays so."""
+        return False
 
     def restart(self) -> None:
         """End what is left of it and start it anew; see `RayKeeper.restart`."""

@@ -21,6 +21,7 @@ from relay.agent.ray_jobs import RayJobs, ray_token
 from relay.agent.ray_keepers import LocalRay, SomebodyElse
 from relay.agent.roles import JobCredentials, session_as
 from relay.agent.settings import Settings
+from relay.console.aws_session import aws_session
 from relay.console.errors import Conflict
 from relay.console.outputs import Outputs
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _CONFIG = Config(retries={"mode": "standard", "max_attempts": 2}, connect_timeout=2, read_timeout=5)
 """Short: an agent that is told to leave has five seconds."""
 
-_PASSED_ON = ("AWS_ENDPOINT_URL", "AWS_CA_BUNDLE", "AWS_REGION", "AWS_DEFAULT_REGION", "NO_PROXY")
+_PASSED_ON = ("AWS_ENDPOINT_URL", "AWS_CA_BUNDLE", "NO_PROXY")
 
 
 class SystemClock:
@@ -57,7 +58,7 @@ def connect(settings: Settings, in_flight: InFlight) -> Connected:
     Raises:
         Conflict: the stack's jobs are not for agents.
     """
-    ambient = boto3.Session()
+    ambient = aws_session()
     outputs = Outputs.of_stack(_client(ambient, "cloudformation"), settings.stack)
     if not outputs.job_queue_url:
         raise Conflict(
@@ -76,7 +77,7 @@ def connect(settings: Settings, in_flight: InFlight) -> Connected:
         health=RayHealth(jobs, _keeper(settings), clock),
         in_flight=in_flight,
         clock=clock,
-        environment=_job_environment(settings, credentials),
+        environment=_job_environment(settings, credentials, ambient.region_name),
         at_once=settings.at_once,
     )
     return Connected(agent, credentials)
@@ -92,7 +93,11 @@ def _keeper(settings: Settings) -> RayKeeper:
     return LocalRay(settings.local_root, settings.ray_cpus)
 
 
-def _job_environment(settings: Settings, credentials: JobCredentials) -> dict[str, str]:
+def _job_environment(
+    settings: Settings, credentials: JobCredentials, region: str | None
+) -> dict[str, str]:
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    if region:
+        passed_on |= {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
     own = {"PYTHONPATH": str(settings.checkout), "PYTHONUNBUFFERED": "1"}
     return {**passed_on, **own, **credentials.environment()}

@@ -30,6 +30,8 @@ def drops(
     waiting = at.plane.logic.ledger.drops.waiting(pipeline, limit=limit)
     open_ = unsealed(at.plane, pipeline, limit)
     refused = rejected(at.plane, pipeline, limit)
+    if not (waiting or open_ or refused):
+        at.plane.check_pipeline(pipeline)
     if at.json:
         give(
             {

@@ -26,13 +26,13 @@ def up(at: Invocation) -> None:
     JSON: {folder, stack, environment: variables that point an AWS client at it, outputs}.
     """
     from relay.console.local_stack import settings_for
-    from relay.console.locating import local_root, shut_out_other_aws
+    from relay.console.locating import DEFAULT_STACK, local_root, shut_out_other_aws
     from relay.local import stack
     from relay.local.places import LocalPlaces
 
     shut_out_other_aws()
     places = LocalPlaces(local_root().resolve())
-    settings = settings_for(places, at.stack or "Relay")
+    settings = settings_for(places, at.stack or DEFAULT_STACK)
     made = stack.up(places, settings, talk)
     if at.json:
         give(
@@ -48,23 +48,29 @@ def up(at: Invocation) -> None:
 
 
 def down(at: Invocation) -> None:
-    """End every process of the local stack; its data stays.
+    """End every process of the local stack; its data stays, and open runs go on at the next up.
 
     JSON: {folder, outcome: down}.
     """
-    from relay.console.locating import local_root
+    from relay.console.locating import DEFAULT_STACK, local_root
+    from relay.console.open_runs import open_runs
     from relay.local import stack
     from relay.local.places import LocalPlaces
 
     places = LocalPlaces(local_root().resolve())
+    was_up = bool(stack.status(places))
+    for run in open_runs(places, at.stack or DEFAULT_STACK):
+        talk(
+            f"run {run.run} of {run.pipeline} is open: its job ends now, and the next "
+            "`relay local up` goes on from its last checkpoint"
+        )
     stack.down(places, talk)
     if at.json:
         give({"folder": str(places.root), "outcome": "down"})
-    else:
+    elif was_up:
         draw("The local stack is down; `relay local up` brings it back with its data.")
-        talk(
-            "a run that was open ends as failed then; `relay retry RUN` goes on from its last step"
-        )
+    else:
+        draw(f"No local stack was up in {places.root}.")
 
 
 def status(at: Invocation) -> None:

@@ -55,7 +55,10 @@ def policies(
     number = str(current) if wanted == "current" else wanted.removeprefix("v")
     chosen = [one for one in versions if str(one.version) == number]
     if not chosen:
-        raise NotFound(f"pipeline {name} has no policy version {wanted}")
+        raise NotFound(
+            f"pipeline {name} has no policy version {wanted}; `relay policies {name}` lists "
+            "those there are"
+        )
     _fetch(at, chosen[0], folder, current)
 
 

@@ -28,11 +28,13 @@ def runs(
     names = [pipeline] if pipeline else sorted(at.plane.pipelines_seen())
     found = [record for name in names for record in at.plane.runs_of(name, limit)]
     found = sorted(found, key=lambda record: record.run, reverse=True)[:limit]
+    if pipeline and not found:
+        at.plane.check_pipeline(pipeline)
     if at.json:
         give([record.model_dump(mode="json") for record in found])
         return
     if not found:
-        talk("no run yet: `relay drop FILE --pipeline NAME` makes one")
+        talk(f"no run yet: `relay drop FILE --pipeline {pipeline or 'NAME'}` makes one")
         return
     from rich.text import Text
 

@@ -36,7 +36,8 @@ def give(value: Any) -> None:  # noqa: ANN401 - any JSON value
 def draw(picture: RenderableType) -> None:
     """Print data as a picture; what must stay in one piece, such as an address, may stick out.
 
-    A string is text and nothing else, here and within the picture: `[red]` in it is shown.
+    A string is text and nothing else, here and within the picture: `[red]` in it is shown. Its
+    lines are the terminal's to fold, so that they can be copied.
     """
     from rich.console import Console
     from rich.table import Table
@@ -46,7 +47,7 @@ def draw(picture: RenderableType) -> None:
     if isinstance(picture, Table):
         # One wider than the terminal is left for it to fold, so that no id is cut short.
         console.width = max(console.width, console.measure(picture, options=endless).minimum)
-    console.print(picture, crop=False)
+    console.print(picture, crop=False, soft_wrap=isinstance(picture, str))
 
 
 def _width(stream: TextIO) -> int | None:

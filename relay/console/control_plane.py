@@ -19,6 +19,7 @@ from lambdas import control_plane as logic
 from lambdas.ledger.table import Table
 from lambdas.settings import Settings
 from lambdas.wiring import build
+from relay.console.aws_session import aws_session
 from relay.console.errors import NotFound
 from relay.console.locating import Location, Wish, adopt, local_root, local_up, locate
 from relay.console.outputs import Outputs
@@ -91,6 +92,15 @@ class ControlPlane:
         records = (PipelineRecord.model_validate(item) for item in items)
         return {record.name: record for record in records}
 
+    def check_pipeline(self, name: str) -> None:
+        """See that a pipeline is known: registered, or at least dropped into.
+
+        Raises:
+            NotFound: it is neither.
+        """
+        if name not in self.pipelines_seen():
+            self.pipeline_bytes(name)
+
     def keys(self, prefix: str) -> Iterator[dict[str, Any]]:
         """Every object below a prefix, as S3 lists it."""
         pages = self.s3.get_paginator("list_objects_v2")
@@ -137,6 +147,6 @@ def connect(location: Location) -> ControlPlane:
     """Speak to the control plane at a place; see `find`."""
     if location.local is not None:
         adopt(location.local)
-    session = boto3.Session(profile_name=location.profile)
+    session = aws_session(location.profile)
     cloudformation = session.client("cloudformation", config=_CONFIG)
     return ControlPlane(Outputs.of_stack(cloudformation, location.stack), session, location.words)

@@ -1,6 +1,7 @@
 """What can keep a command from doing its work, each with its exit code.
 
 ToolError
+├── Misuse          2   wrong usage
 ├── NotFound        3   no such stack, run, pipeline or version
 ├── Conflict        4   it is not in a state for this
 ├── TryAgain        5   the same command may work later
@@ -14,6 +15,12 @@ class ToolError(Exception):
     """One clear line: what, where, and the remedy."""
 
     exit_code = 1
+
+
+class Misuse(ToolError):
+    """Wrong usage."""
+
+    exit_code = 2
 
 
 class NotFound(ToolError):

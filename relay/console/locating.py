@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from relay.console.errors import TryAgain
+from relay.console.errors import Misuse, TryAgain
 from relay.local import emulator_process
 from relay.local.places import LocalPlaces, default_root
 from relay.local.processes import Processes
@@ -57,15 +58,25 @@ def locate(wish: Wish, environ: Mapping[str, str], local_up: Path | None) -> Loc
         wish: what the command line says.
         environ: the environment.
         local_up: state folder of the local stack that is up here, if one is.
+
+    Raises:
+        Misuse: AWS_ENDPOINT_URL is no address.
     """
     stack = wish.stack or environ.get("RELAY_STACK") or DEFAULT_STACK
     if wish.profile:
         return Location(stack, wish.profile, None, f"stack {stack} of profile {wish.profile}")
     if endpoint := environ.get("AWS_ENDPOINT_URL"):
+        _check_address(endpoint)
         return Location(stack, None, None, f"stack {stack} at {endpoint}")
     if local_up is not None and not wish.aws:
         return Location(stack, None, local_up, f"the local stack in {local_up}")
     return Location(stack, None, None, f"stack {stack} in AWS")
+
+
+def _check_address(endpoint: str) -> None:
+    parts = urlsplit(endpoint)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise Misuse(f"AWS_ENDPOINT_URL is {endpoint!r}: give http://host:port, or unset it")
 
 
 def local_root(environ: Mapping[str, str] = os.environ) -> Path:

@@ -1,6 +1,8 @@
-"""What an operator can do about an error, by its name."""
+"""What an operator can do about the end of a run: by its error's name, else by its status."""
 
 from __future__ import annotations
+
+from contracts.ledger import RunStatus
 
 _RETRY = "mend the cause, then `relay retry {run}`: it takes the same drops"
 _GOES_ON = "`relay retry {run}` goes on from the last good handoff"
@@ -36,10 +38,24 @@ _REMEDIES: dict[str, str] = {
     "ServiceUnavailable": f"wait until the service is well; {_GOES_ON}",
     "AttemptFenced": _GOES_ON,
     "States.HeartbeatTimeout": "the job fell silent: look at the agent and at Ray; " + _GOES_ON,
-    "States.ServiceRestart": "the embedded AWS was restarted while the run went on; " + _GOES_ON,
     "States.Timeout": "raise patience.timeout_s in the pipeline; " + _GOES_ON,
 }
 _ELSE = "look at the execution in the Step Functions console; " + _GOES_ON
+
+_AFTER: dict[RunStatus, str] = {
+    "KEPT": "drop more or better data, and the next run starts from the same policy; or let it "
+    "learn longer (steps, rounds) or lower gate.min_gain, `relay pipelines apply FILE`, and drop "
+    "again",
+    "NO_DATA": "`relay drops --pipeline {pipeline}` has a report on what could not be used: mend "
+    "it and drop it again",
+    "EMPTY": "nothing: another run took the drops, `relay runs --pipeline {pipeline}` has it",
+    "CANCELLED": _GOES_ON,
+}
+
+
+def remedy_after(status: RunStatus, run: str, pipeline: str) -> str:
+    """What to do after a run that no error ended; empty while it is open or when it published."""
+    return _AFTER.get(status, "").format(run=run, pipeline=pipeline)
 
 
 def remedy(error: str, run: str) -> str:

@@ -186,16 +186,17 @@ def _end(story: RunStory) -> RenderableType | None:
         return None
     if story.status == "FAILED":
         said = story.reason.removeprefix(f"{story.error}: ")
-        body = Text.assemble(
-            (story.error, "bold red"), "\n", said, "\n\n", ("What to do: ", "bold"), story.remedy
-        )
+        body = Text.assemble((story.error, "bold red"), "\n", said, "\n", *_what_to_do(story))
         return Panel(body, border_style="red", padding=(0, 1))
     if story.status == "CANCELLED":
-        again = f"`relay retry {story.run}` goes on from the last good handoff"
         why = story.reason.removeprefix("Cancelled: ")
-        return Text.assemble(("Cancelled: ", "yellow"), f"{why}\n{again}")
+        return Text.assemble(("Cancelled: ", "yellow"), why, *_what_to_do(story))
     if story.status == "PUBLISHED":
         where = Text.assemble(("Published version ", "green"), (f"{story.version}", "bold green"))
         uri = Text(story.uri or "", style="dim", no_wrap=True, overflow="ignore")
         return Group(where, uri, Text(story.reason, style="dim"))
-    return Text.assemble(("Kept the current policy: ", "yellow"), story.reason)
+    return Text.assemble(("Kept the current policy: ", "yellow"), story.reason, *_what_to_do(story))
+
+
+def _what_to_do(story: RunStory) -> tuple[str | tuple[str, str], ...]:
+    return ("\n", ("What to do: ", "bold"), story.remedy) if story.remedy else ()

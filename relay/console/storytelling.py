@@ -10,7 +10,7 @@ from contracts.ledger import RUN_ENDED, AttemptRecord, RunRecord
 from contracts.names import AttemptKey, Phase
 from contracts.result import PhaseResult
 from relay.console.execution_history import Visit
-from relay.console.remedies import remedy
+from relay.console.remedies import remedy, remedy_after
 from relay.console.story import AttemptStory, RunStory, StateStatus, StateStory
 
 PHASE_STATES: dict[str, Phase] = {
@@ -69,7 +69,9 @@ def tell(sources: Sources) -> RunStory:
         status=record.status,
         reason=record.reason or sources.cause,
         error=error,
-        remedy=remedy(error, record.run) if error else "",
+        remedy=remedy(error, record.run)
+        if error
+        else remedy_after(record.status, record.run, record.pipeline),
         created_at=record.created_at,
         ended_at=record.ended_at,
         retry_of=record.retry_of,

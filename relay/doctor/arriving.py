@@ -12,6 +12,7 @@ from botocore.config import Config
 from lambdas.adapters.kuberay.api import KubeApi
 from lambdas.adapters.kuberay.endpoint import ClusterEndpoint
 from lambdas.adapters.kuberay.token import ClusterToken
+from relay.console.aws_session import aws_session
 from relay.console.errors import NotFound
 from relay.console.locating import Wish, adopt, local_root, local_up, locate
 from relay.doctor.examination import Examination
@@ -36,7 +37,7 @@ def arrive(wish: Wish, talk: Callable[[str], None]) -> Examination:
     location = locate(wish, os.environ, None if elsewhere else local_up(local_root()))
     if location.local is not None:
         adopt(location.local)
-    session = boto3.Session(profile_name=location.profile)
+    session = aws_session(location.profile)
     if not session.region_name:
         raise NotFound("no AWS region is set: set AWS_REGION or --profile, or `relay local up`")
     talk(f"looking at {location.words}")

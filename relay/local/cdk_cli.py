@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +13,7 @@ from relay.local.errors import DeploymentError
 from relay.local.places import LocalPlaces
 from relay.local.processes import Processes
 
-_INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
+_INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "VIRTUAL_ENV", "PYTHONPATH")
 _ALWAYS = ("--no-notices", "--ci", "--no-color")
 
 
@@ -52,9 +53,21 @@ def _environment(places: LocalPlaces, port: int) -> dict[str, str]:
     return {
         **inherited,
         **client_environment(places, port),
+        **_package_cache(places),
         "JSII_NODE": str(node()),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+def _package_cache(places: LocalPlaces) -> dict[str, str]:
+    """The user's cache of unpacked CDK libraries; the stack's own where that can't be written."""
+    try:
+        cache = Path.home() / ".cache" / "aws" / "jsii"
+        cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cache):
+            return {}
+    except (OSError, RuntimeError):
+        return {"JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(places.root / "jsii")}
 
 
 def _package(name: str) -> Path:

@@ -1,6 +1,10 @@
 """What can go wrong with the local stack, each with what to do about it."""
 
+import shutil
 from pathlib import Path
+
+_ENOUGH_BYTES = 500 * 1024**2
+"""An app's synthesis and a fresh stack take less."""
 
 
 class LocalStackError(Exception):
@@ -35,14 +39,24 @@ class NotReadyError(LocalStackError):
     """A process ended, or did not answer in time."""
 
     def __init__(self, name: str, waited_s: float, log: Path) -> None:
-        super().__init__(f"{name} was not ready after {waited_s:.0f} s; see {log}\n{tail(log)}")
+        super().__init__(
+            f"{name} was not ready after {waited_s:.0f} s{_room(log)}; see {log}\n{tail(log)}"
+        )
 
 
 class DeploymentError(LocalStackError):
     """The CDK CLI failed."""
 
     def __init__(self, step: str, log: Path) -> None:
-        super().__init__(f"{step} failed; see {log}\n{tail(log)}")
+        super().__init__(f"{step} failed{_room(log)}; see {log}\n{tail(log)}")
+
+
+def _room(log: Path) -> str:
+    """What to do about a disk that is nearly full; nothing when it is not."""
+    free = shutil.disk_usage(log.parent).free if log.parent.exists() else _ENOUGH_BYTES
+    if free >= _ENOUGH_BYTES:
+        return ""
+    return f", with only {free // 1024**2} MiB free in {log.parent}: make room and try again"
 
 
 def tail(log: Path, lines: int = 20) -> str:

@@ -30,7 +30,7 @@ class LocalPlaces:
 
     @property
     def scratch(self) -> Path:
-        """Unpacked functions and other things worth nothing once the emulator is gone."""
+        """Temporary files of all processes but Ray's, worth nothing once the emulator is gone."""
         return self.root / "scratch"
 
     @property

@@ -3,7 +3,7 @@
 import json
 import socket
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
@@ -29,10 +29,27 @@ def ports_of(places: LocalPlaces) -> Ports:
     if places.ports.exists():
         return _read(places)
     ports = Ports(*_free(len(Ports.__dataclass_fields__)))
+    _write(places, ports)
+    return ports
+
+
+def free_for_ray(places: LocalPlaces) -> Ports:
+    """The folder's ports; Ray's are chosen anew if another program took one of them meanwhile.
+
+    Nothing that is deployed names those. For a Ray that is about to start.
+    """
+    ports = ports_of(places)
+    names = [name for name in Ports.__dataclass_fields__ if name.startswith("ray_")]
+    if any(taken(getattr(ports, name)) for name in names):
+        ports = replace(ports, **dict(zip(names, _free(len(names)), strict=True)))
+        _write(places, ports)
+    return ports
+
+
+def _write(places: LocalPlaces, ports: Ports) -> None:
     partial = places.ports.with_suffix(".partial")
     partial.write_text(json.dumps(asdict(ports)))
     partial.replace(places.ports)
-    return ports
 
 
 def _read(places: LocalPlaces) -> Ports:

@@ -47,18 +47,28 @@ class Processes:
         self._children: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, name: str, command: Sequence[str], env: Mapping[str, str], cwd: Path | None = None
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path | None = None,
+        temporary: Path | None = None,
     ) -> int:
         """Start a process in a session of its own, with its log file, and record it.
+
+        What it and its children write to a temporary folder goes to `temporary`, by default the
+        stack's own, so that nothing of it outlives the stack elsewhere.
 
         Returns:
             Its process id.
         """
-        self._places.logs.mkdir(parents=True, exist_ok=True)
+        folder = temporary or self._places.scratch
+        for one in (self._places.logs, folder):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._places.log(name).open("ab") as log:
             child = subprocess.Popen(
                 list(command),
-                env={**env, _MARK: self._mark(name)},
+                env={**env, "TMPDIR": str(folder), _MARK: self._mark(name)},
                 cwd=cwd or self._places.root,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

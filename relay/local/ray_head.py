@@ -68,7 +68,9 @@ def start_ray(places: LocalPlaces, processes: Processes, ports: Ports, num_cpus:
         }
         # The head must not look for itself.
         environment.pop("RAY_ADDRESS")
-        processes.start(NAME, _command(places, ports, num_cpus), environment)
+        # Its temporary folder is its own: a socket in the stack's might have too long a path.
+        command = _command(places, ports, num_cpus)
+        processes.start(NAME, command, environment, temporary=places.ray)
     wait_until_ready(places, processes, NAME, lambda: answers(places, ports), _PATIENCE_S)
     return jobs_address(ports)
 

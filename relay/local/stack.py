@@ -16,7 +16,7 @@ from relay.local.deployment import App, deploy
 from relay.local.environment import client_environment, unaddressed
 from relay.local.errors import StackBusyError
 from relay.local.places import LocalPlaces
-from relay.local.ports import Ports, ports_of
+from relay.local.ports import Ports, free_for_ray, ports_of
 from relay.local.processes import Processes
 
 OnStep = Callable[[str], None]
@@ -113,7 +113,7 @@ def environment_of(places: LocalPlaces) -> dict[str, str]:
 def _bring_up(
     places: LocalPlaces, processes: Processes, settings: Settings, on_step: OnStep
 ) -> Stack:
-    ports = ports_of(places)
+    ports = ports_of(places) if processes.alive(ray_head.NAME) else free_for_ray(places)
     # Ray and the deployment know nothing of each other, and both take seconds. On failure
     # the processes are ended before the pool is left, or it would wait for them.
     with ThreadPoolExecutor(max_workers=1) as pool, _undone_on_failure(places, processes):

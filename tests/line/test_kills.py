@@ -16,6 +16,7 @@ from contracts.result import PhaseResult
 from lambdas.logic.retry_run import retry_run
 from lambdas.settings import Settings
 from lambdas.wiring import build
+from relay.local import stack
 
 pytestmark = [pytest.mark.line, pytest.mark.emulator, pytest.mark.ray]
 
@@ -106,12 +107,33 @@ def test_killed_functions_are_called_again(whole_line: WholeLine):
     assert len(of(whole_line, run, "optimize")) == 1
 
 
-def test_a_killed_emulator_loses_no_drop_and_leaves_no_job(whole_line: WholeLine):
+def test_a_killed_emulator_takes_its_run_up_again(whole_line: WholeLine):
     run = begin(whole_line, "emulator")
     whole_line.kill("-m relay.local.emulator", str(whole_line.places.root))
     whole_line.bring_up()
-    (ended,) = whole_line.ended("emulator", within_s=150)
-    assert ended.status == "FAILED"
+    assert_it_ended_well(whole_line, "emulator")
+    assert len(of(whole_line, run, "collect")) == 1
+    assert whole_line.ledger.pipelines.get("emulator").consecutive_failures == 0
+
+
+def test_a_run_goes_on_when_the_whole_stack_was_down(whole_line: WholeLine):
+    run = begin(whole_line, "stack")
+    stack.down(whole_line.places)
+    assert not whole_line.processes("-m training", run)
+    whole_line.bring_up()
+    assert_it_ended_well(whole_line, "stack")
+    attempts = of(whole_line, run, "optimize")
+    assert attempts[-1].status == "SUCCEEDED"
+    assert "step" in result_of(whole_line, run, len(attempts)).resumed_from
+
+
+def test_a_cancelled_run_leaves_no_job_and_its_retry_goes_on_from_the_last_handoff(
+    whole_line: WholeLine,
+):
+    run = begin(whole_line, "cancelled")
+    whole_line.client("stepfunctions").stop_execution(executionArn=whole_line.execution(run))
+    (ended,) = whole_line.ended("cancelled", within_s=60)
+    assert ended.status == "CANCELLED"
     until(lambda: not whole_line.processes("-m training", run), 60)
     again = retry_run(run, plane_of(whole_line))
     until(lambda: whole_line.ledger.runs.get(again).status in {"PUBLISHED", "KEPT"}, 150)

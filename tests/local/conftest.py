@@ -1,11 +1,27 @@
 """One emulator with its gaps closed and one as released, and every probe's answer from both."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from emulated import Emulated, closed_emulator, plain_emulator
 from gap import Observed
+
+
+@pytest.fixture(scope="session", autouse=True)
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The shell's temporary folder, in which no process of a local stack may leave anything."""
+    folder, before = tmp_path_factory.mktemp("elsewhere"), os.environ.get("TMPDIR")
+    tempfile.gettempdir()  # This process keeps its own.
+    os.environ["TMPDIR"] = str(folder)
+    yield folder
+    os.environ.pop("TMPDIR")
+    if before is not None:
+        os.environ["TMPDIR"] = before
+    assert list(folder.iterdir()) == []
 
 
 @pytest.fixture(scope="session")

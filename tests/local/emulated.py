@@ -9,7 +9,7 @@ import time
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ class Emulated:
 
     def __init__(self, connect: Callable[[str], object]) -> None:
         self._connect, self._clients, self._lock = connect, {}, threading.Lock()
-        self("iam").create_role(RoleName="probe", AssumeRolePolicyDocument=json.dumps(TRUST))
+        with suppress(self("iam").exceptions.EntityAlreadyExistsException):
+            self("iam").create_role(RoleName="probe", AssumeRolePolicyDocument=json.dumps(TRUST))
 
     def __call__(self, service: str) -> Any:
         with self._lock:

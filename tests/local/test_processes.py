@@ -40,6 +40,17 @@ def test_a_process_is_recorded_logged_and_ended(places: LocalPlaces) -> None:
     assert processes.names() == []
 
 
+def test_temporary_files_go_to_the_stacks_own_folder(places: LocalPlaces, tmp_path: Path) -> None:
+    processes, short = Processes(places), tmp_path / "short"
+    script = ["sh", "-c", "mktemp -d"]
+    for name, folder in (("own", None), ("short", short)):
+        processes.start(name, script, {"PATH": "/usr/bin:/bin", "TMPDIR": "/tmp"}, None, folder)
+        while processes.alive(name):
+            time.sleep(0.02)
+    assert str(places.scratch) in places.log("own").read_text()
+    assert str(short) in places.log("short").read_text()
+
+
 def test_one_that_ignores_term_is_killed_with_its_descendants(places: LocalPlaces) -> None:
     processes = Processes(places)
     pid = processes.start("stubborn", [sys.executable, "-c", STUBBORN], {"PATH": "/usr/bin:/bin"})

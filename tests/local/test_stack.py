@@ -1,6 +1,5 @@
 """The local stack comes up and down as one, and what it acknowledged outlives its processes."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +13,6 @@ from typing import Any
 
 import psutil
 import pytest
-from emulated import ROLE, TRUST
 
 from relay.local.deployment import App, client
 from relay.local.errors import DeploymentError, PortTakenError, StackBusyError
@@ -174,33 +172,6 @@ def test_a_schedule_fires_again_after_kill_9(line: Line) -> None:
     since = time.time()
     line.up()
     eventually(lambda: float((line.item("tick") or {"at": {"N": 0}})["at"]["N"]) > since, 20)
-
-
-def test_an_execution_that_was_running_is_over_and_its_token_unknown(line: Line) -> None:
-    queue = line("sqs").create_queue(QueueName="tokens")["QueueUrl"]
-    with suppress(line("iam").exceptions.EntityAlreadyExistsException):
-        line("iam").create_role(RoleName="probe", AssumeRolePolicyDocument=json.dumps(TRUST))
-    wait = {
-        "Type": "Task",
-        "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken",
-        "Parameters": {"QueueUrl": queue, "MessageBody": {"token.$": "$$.Task.Token"}},
-        "HeartbeatSeconds": 600,
-        "End": True,
-    }
-    definition = json.dumps({"StartAt": "Wait", "States": {"Wait": wait}})
-    machine = line("stepfunctions").create_state_machine(
-        name="waiting", definition=definition, roleArn=ROLE
-    )["stateMachineArn"]
-    execution = line("stepfunctions").start_execution(stateMachineArn=machine)["executionArn"]
-    (message,) = line("sqs").receive_message(QueueUrl=queue, WaitTimeSeconds=5)["Messages"]
-    token = json.loads(message["Body"])["token"]
-    time.sleep(2.5)
-    line.kill()
-    line.up()
-    states = line("stepfunctions")
-    assert states.describe_execution(executionArn=execution)["status"] == "FAILED"
-    with pytest.raises(states.exceptions.TaskDoesNotExist):
-        states.send_task_heartbeat(taskToken=token)
 
 
 def test_a_clean_stop_keeps_everything_too(line: Line) -> None:

@@ -11,16 +11,23 @@ from typing import Any
 import boto3
 import moto
 import pytest
+from agents import HandClock, Keeper
 from botocore.config import Config
 from control_planes import CloudFormation, Ended, Stack
 from job_objects import BUCKET
+from process_ray import ProcessRay, sleeper
 
 from lambdas.ledger.ledger import Ledger
 from lambdas.ledger.table import Table
 from relay.__main__ import main
+from relay.agent import agent as agent_module
+from relay.agent.agent import Agent, mark_of
 from relay.agent.doorbells_sqs import SqsDoorbells
+from relay.agent.in_flight import InFlight
 from relay.agent.objects_s3 import S3Objects
 from relay.agent.ports import Doorbell
+from relay.agent.processes_psutil import LocalProcesses
+from relay.agent.ray_health import RayHealth
 
 ROLE = "arn:aws:iam::123456789012:role/any"
 
@@ -35,7 +42,13 @@ class Impatient(SqsDoorbells):
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty AWS in this process, and no way to a real one."""
-    for name in ("AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_CA_BUNDLE", "AWS_CONFIG_FILE"):
+    for name in (
+        "AWS_ENDPOINT_URL",
+        "AWS_REGION",
+        "AWS_PROFILE",
+        "AWS_CA_BUNDLE",
+        "AWS_CONFIG_FILE",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
@@ -68,6 +81,45 @@ def queue(aws: None) -> tuple[Any, str]:
 @pytest.fixture
 def doorbells(queue: tuple[Any, str]) -> SqsDoorbells:
     return Impatient(*queue)
+
+
+@pytest.fixture
+def ray() -> Iterator[ProcessRay]:
+    ray = ProcessRay()
+    jobs = ray.jobs
+    yield ray
+    ray.jobs = {**jobs, **ray.jobs}
+    ray.clear()
+
+
+@pytest.fixture
+def make_agent(
+    objects: S3Objects,
+    doorbells: SqsDoorbells,
+    ray: ProcessRay,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[], Agent]:
+    """A new agent on the same folder each time, as after a restart; jobs run for a minute."""
+    monkeypatch.setattr(
+        agent_module, "command_of", lambda spec: sleeper(60, 0, *mark_of(spec).split())
+    )
+    clock = HandClock()
+
+    def make() -> Agent:
+        return Agent(
+            objects=objects,
+            doorbells=doorbells,
+            jobs=ray,
+            processes=LocalProcesses(),
+            health=RayHealth(ray, Keeper(ray), clock),
+            in_flight=InFlight(tmp_path / "in-flight.json"),
+            clock=clock,
+            environment={"MARK": "job"},
+            at_once=2,
+        )
+
+    return make
 
 
 @pytest.fixture

@@ -7,8 +7,10 @@ from typing import Any
 
 from contracts import layout
 from contracts.hardware import Hardware
-from contracts.job import JobSpec
+from contracts.job import Exit, JobSpec, Stop
 from contracts.model import canonical_json
+from contracts.names import AttemptKey
+from contracts.result import PhaseResult
 
 BUCKET = "relay-tests"
 RUN = "r260304-050607-abcdef"
@@ -52,3 +54,25 @@ def waiting(queue: tuple[Any, str]) -> int:
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     found = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
     return sum(int(found[name]) for name in names)
+
+
+def read(s3: Any, key: str) -> bytes | None:
+    found = s3.list_objects_v2(Bucket=BUCKET, Prefix=key).get("KeyCount", 0)
+    body: bytes | None = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read() if found else None
+    return body
+
+
+def exit_of(s3: Any, key: AttemptKey) -> Exit | None:
+    body = read(s3, layout.exit_(key))
+    return None if body is None else Exit.from_bytes(body, where="exit")
+
+
+def result_of(s3: Any, key: AttemptKey) -> PhaseResult | None:
+    body = read(s3, layout.result(key))
+    return None if body is None else PhaseResult.from_bytes(body, where="result")
+
+
+def stop(s3: Any, spec: JobSpec) -> None:
+    """Put the wish that the job end."""
+    mark = Stop(reason="the run was cancelled", at=datetime.now(UTC))
+    s3.put_object(Bucket=BUCKET, Key=layout.stop(spec.key), Body=mark.to_bytes())

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from relay.agent.ports import JobLook
+from relay.agent.ports import JobLook, Room
 
 
 @dataclass
@@ -24,6 +24,7 @@ class ProcessRay:
     jobs: dict[str, Job] = field(default_factory=dict)
     up: bool = True
     deaf: bool = False
+    has: Room | None = field(default_factory=lambda: Room(cpus=2, gpus=0))
     starts: list[str] = field(default_factory=list)
     environments: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -58,6 +59,9 @@ class ProcessRay:
 
     def reachable(self) -> bool:
         return self.up
+
+    def room(self) -> Room | None:
+        return self.has if self.up else None
 
     def crash(self) -> None:
         """The head dies: it answers nothing, and forgets its jobs; their processes live on."""

@@ -10,7 +10,7 @@ import pytest
 from process_ray import ProcessRay, sleeper
 
 from contracts.errors import ServiceUnavailable
-from relay.agent.ports import RAY_ENDED, JobLook, Jobs
+from relay.agent.ports import RAY_ENDED, JobLook, Jobs, Room
 from relay.agent.ray_jobs import RayJobs
 from relay.local import ray_head
 from relay.local.places import LocalPlaces
@@ -41,6 +41,13 @@ def stand_in() -> Iterator[ProcessRay]:
 def jobs(request: pytest.FixtureRequest) -> Jobs:
     found: Jobs = request.getfixturevalue(request.param)
     return found
+
+
+def test_its_room_is_what_it_was_started_with(jobs: Jobs) -> None:
+    give_up = time.monotonic() + 60
+    while jobs.room() is None and time.monotonic() < give_up:
+        time.sleep(0.1)
+    assert jobs.room() == Room(cpus=2, gpus=0)
 
 
 def end_of(jobs: Jobs, name: str, limit_s: float = 60) -> JobLook:

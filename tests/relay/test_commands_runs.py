@@ -29,6 +29,21 @@ def test_runs_are_listed_newest_first_over_all_pipelines(relay: Relay, stack: St
     assert RUN in relay("runs").out
 
 
+def test_an_unknown_pipeline_is_not_found_by_any_command(relay: Relay) -> None:
+    for words in (
+        ["runs", "--pipeline", "nosuch"],
+        ["drops", "--pipeline", "nosuch"],
+        ["policies", "nosuch"],
+        ["pipelines", "show", "nosuch"],
+        ["pipelines", "resume", "nosuch"],
+        ["drop", str(EXAMPLE / "pairs.jsonl"), "--pipeline", "nosuch"],
+    ):
+        for form in ([], ["-o", "json"]):
+            ended = relay(*words, *form)
+            assert (ended.code, ended.out) == (3, "")
+            assert "there is no pipeline nosuch" in ended.err
+
+
 def test_an_unknown_run_is_not_found_by_any_command(relay: Relay) -> None:
     for verb in ("show", "watch", "cancel", "retry"):
         ended = relay(verb, RUN)

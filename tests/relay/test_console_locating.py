@@ -84,6 +84,17 @@ def test_a_crashed_local_stack_is_said_so_and_never_passed_over(
     assert relay("runs", "--aws").code == 0
 
 
+@pytest.mark.parametrize("endpoint", ["garbage", "127.0.0.1:4566", "ftp://host", "https://"])
+def test_an_endpoint_that_is_no_address_is_wrong_usage(
+    relay: Relay, monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    for verb in ("runs", "doctor"):
+        ended = relay(verb)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert "AWS_ENDPOINT_URL" in ended.err
+
+
 def test_neither_a_local_stack_nor_a_region_is_not_found(
     relay: Relay, monkeypatch: pytest.MonkeyPatch
 ) -> None:

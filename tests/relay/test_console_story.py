@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 from stories import BEGUN, RUN, at, attempt, failed, optimizing, published, record, result, visits
 
 from contracts import errors
 from contracts.errors import RelayError, names_below
+from contracts.ledger import RUN_ENDED
 from contracts.names import AttemptKey
 from relay.console.execution_history import visits as read_visits
 from relay.console.remedies import has_remedy, remedy
+from relay.console.run_drawing import RunDrawing
+from relay.console.run_lines import lines_between
 from relay.console.storytelling import LINE, Sources, tell
 
 
@@ -147,6 +152,24 @@ def test_every_error_of_ours_has_a_remedy_of_its_own(name: str) -> None:
         pytest.skip("defined by another test")
     assert has_remedy(name)
     assert "{" not in remedy(name, RUN)
+
+
+@pytest.mark.parametrize("status", RUN_ENDED - {"PUBLISHED"})
+def test_every_end_without_a_policy_says_what_to_do_live_and_off_a_terminal(status: Any) -> None:
+    ended = record(status=status, reason="JobFailed: no", ended_at=at(9))
+    story = tell(Sources(record=ended, attempts=[], visits=[], execution="arn"))
+    out = io.StringIO()
+    Console(file=out, width=500).print(RunDrawing().draw(story, at(10)))
+    assert "`relay " in story.remedy
+    assert "{" not in story.remedy
+    assert f"What to do: {story.remedy}" in out.getvalue()
+    assert f"what to do: {story.remedy}" in list(lines_between(None, story))
+
+
+@pytest.mark.parametrize("status", ["STARTING", "OPEN", "PUBLISHED"])
+def test_a_run_that_goes_on_or_went_well_leaves_nothing_to_do(status: Any) -> None:
+    story = tell(Sources(record=record(status=status), attempts=[], visits=[], execution="arn"))
+    assert story.remedy == ""
 
 
 def test_an_error_that_nobody_foresaw_still_has_a_remedy() -> None:

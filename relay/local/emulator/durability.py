@@ -6,8 +6,7 @@ objects.
 
 Two measures. Writes to buckets, queues and tables, deployments, and starts of executions, are
 answered only once they are on disk. All else (progress of executions, what functions and
-schedules cause) is saved about a second after it happens. An execution that runs while the
-process dies is FAILED without an event after the restart.
+schedules cause) is saved about a second after it happens.
 """
 
 import asyncio
@@ -21,6 +20,7 @@ from ministack import app as gateway
 from ministack.core import persistence
 from ministack.services import lambda_svc, s3, stepfunctions
 
+from relay.local.emulator.gaps import restarts
 from relay.local.emulator.journal import Journal
 from relay.local.emulator.requests import ANY, written_by
 
@@ -52,6 +52,7 @@ class Durability:
         lambda_svc._execute_function = self._noting(
             _CAUSED_BY_FUNCTIONS, lambda_svc._execute_function
         )
+        restarts.remember = self._noting({"stepfunctions"}, restarts.remember)
         s3._fire_s3_event_async = self._noting({"sqs"}, _notify_now)
         self._journal.watch()
 

@@ -24,6 +24,7 @@ class Interrupted(stepfunctions._ExecutionError):  # type: ignore[misc]
 class Running:
     """One execution whose thread is alive here."""
 
+    arn: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
     waiting_for: set[threading.Event] = field(default_factory=set)
 
@@ -55,7 +56,7 @@ def current() -> Running:
 
 def enter(execution_arn: str) -> Running:
     """Note that this thread now runs the execution."""
-    running = _running.setdefault(execution_arn, Running())
+    running = _running.setdefault(execution_arn, Running(execution_arn))
     _current.set(running)
     return running
 

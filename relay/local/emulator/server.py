@@ -13,7 +13,7 @@ from ministack.app import app
 
 from relay.local.emulator import used_rights
 from relay.local.emulator.durability import Durability
-from relay.local.emulator.gaps import close_all
+from relay.local.emulator.gaps import close_all, restarts
 from relay.local.places import LocalPlaces
 
 _QUIET = ("persistence", "hypercorn.access")
@@ -44,7 +44,7 @@ async def _serve(durability: Durability, config: Config) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    framework = cast(ASGIFramework, durability.around(app))
+    framework = cast(ASGIFramework, restarts.around(durability.around(app)))
     stopped = asyncio.create_task(stop.wait())
     tasks = {
         stopped,

@@ -10,6 +10,7 @@ from relay.local.emulator.gaps import (
     function_errors,
     outcomes,
     patience,
+    restarts,
     retries,
     sizes,
     starts,
@@ -26,6 +27,7 @@ _IN_ORDER = (
     sizes,
     retries,
     patience,
+    restarts,
     function_errors,
     events,
 )
