@@ -22,7 +22,6 @@ from relay.console.errors import ToolError, TryAgain
 from relay.console.following import follow
 from relay.console.interrupts import Interrupts
 from relay.console.learning_curve import LessonCurve, read_curve
-from relay.console.leftovers import end_leftovers
 from relay.console.local_stack import settings_for
 from relay.console.locating import DEFAULT_STACK, Location, shut_out_other_aws
 from relay.console.pipeline_file import read_pipeline
@@ -81,7 +80,7 @@ def demonstrate(example: Example, folder: Path, seed: int | None, say: Say, watc
         claim(folder / "stack")
         try:
             with interrupts.heeded():
-                _tidy(places)
+                stack.down(places)
                 empty(places.root)
                 stack.up(places, settings_for(places, DEFAULT_STACK), say)
                 say(f"Everything is up: putting {example.drop} into the bucket")
@@ -93,7 +92,7 @@ def demonstrate(example: Example, folder: Path, seed: int | None, say: Say, watc
                 say("Stopping everything")
             finally:
                 # Whoever listened may be gone, as when the terminal was closed.
-                _tidy(places)
+                stack.down(places)
 
 
 @dataclass(frozen=True)
@@ -161,11 +160,6 @@ def _recipe(example: Example, seed: int | None) -> Pipeline:
 def _current(plane: ControlPlane, pipeline: str) -> PolicyVersion | None:
     version = plane.logic.ledger.pipelines.get(pipeline).current_version
     return None if version is None else plane.logic.ledger.policies.get(pipeline, version)
-
-
-def _tidy(places: LocalPlaces) -> None:
-    stack.down(places)
-    end_leftovers(places)
 
 
 @contextmanager

@@ -18,11 +18,12 @@ from pathlib import Path
 import psutil
 
 from relay.local.errors import DamagedStateError
+from relay.local.leftovers import MARK, mark_of
 from relay.local.places import LocalPlaces
 
+PATIENCE_S = 10.0
 _CLOCK_SLACK_S = 0.5
 _NO_SESSION = -1
-_MARK = "RELAY_LOCAL_PROCESS"
 _writing = threading.Lock()
 
 
@@ -68,7 +69,7 @@ class Processes:
         with self._places.log(name).open("ab") as log:
             child = subprocess.Popen(
                 list(command),
-                env={**env, "TMPDIR": str(folder), _MARK: self._mark(name)},
+                env={**env, "TMPDIR": str(folder), MARK: self._mark(name)},
                 cwd=cwd or self._places.root,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -110,7 +111,7 @@ class Processes:
         started = self._read().get(name)
         return started.pid if started and _find(started) else None
 
-    def stop(self, name: str, patience_s: float = 10.0) -> None:
+    def stop(self, name: str, patience_s: float = PATIENCE_S) -> None:
         """End the process and all that it started: TERM, then KILL after `patience_s` seconds."""
         _end(_family(self._read().get(name), self._mark(name)), patience_s)
         self._forget(name)
@@ -122,7 +123,7 @@ class Processes:
             self._write({key: value for key, value in self._read().items() if key != name})
 
     def _mark(self, name: str) -> str:
-        return f"{self._places.root}#{name}"
+        return mark_of(self._places, name)
 
     def _read(self) -> dict[str, Started]:
         try:
@@ -133,7 +134,7 @@ class Processes:
             return {name: Started(**fields) for name, fields in json.loads(text).items()}
         except (ValueError, TypeError, AttributeError) as error:
             remedy = (
-                f"look for processes whose environment has {_MARK}={self._places.root}#..., "
+                f"look for processes whose environment has {MARK}={self._places.root}#..., "
                 "end them, then remove the file"
             )
             raise DamagedStateError(self._places.processes, remedy) from error
@@ -166,7 +167,7 @@ def _family(started: Started | None, mark: str) -> list[psutil.Process]:
 
 def _marked(process: psutil.Process, mark: str) -> bool:
     try:
-        return bool(process.environ().get(_MARK) == mark)
+        return bool(process.environ().get(MARK) == mark)
     except psutil.Error:
         return False
 

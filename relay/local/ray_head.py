@@ -20,7 +20,7 @@ from relay.local.readiness import wait_until_ready
 
 NAME = "ray"
 _PATIENCE_S = 90.0
-_GRACE_S = 1.0
+GRACE_S = 1.0
 
 
 def jobs_address(ports: Ports) -> str:
@@ -77,7 +77,12 @@ def start_ray(places: LocalPlaces, processes: Processes, ports: Ports, num_cpus:
 
 def stop_ray(places: LocalPlaces, processes: Processes) -> None:
     """End the head and all its workers, and remove its folder with logs and sockets."""
-    processes.stop(NAME, _GRACE_S)
+    processes.stop(NAME, GRACE_S)
+    remove_folder(places)
+
+
+def remove_folder(places: LocalPlaces) -> None:
+    """Remove logs and sockets of a head that has ended, or never began."""
     shutil.rmtree(places.ray, ignore_errors=True)
 
 

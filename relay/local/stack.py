@@ -4,7 +4,7 @@ import fcntl
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from relay.local import emulator_process, ray_head
 from relay.local.deployment import App, deploy
 from relay.local.environment import client_environment, unaddressed
 from relay.local.errors import StackBusyError
+from relay.local.leftovers import end_leftovers
 from relay.local.places import LocalPlaces
 from relay.local.ports import Ports, free_for_ray, ports_of
-from relay.local.processes import Processes
+from relay.local.processes import PATIENCE_S, Processes
 
 OnStep = Callable[[str], None]
 
@@ -85,12 +86,10 @@ def down(places: LocalPlaces, on_step: OnStep = lambda _step: None) -> None:
         StackBusyError: Another command is at work on the same folder.
     """
     if not places.root.exists():
+        end_leftovers(places)
         return
     with _alone(places):
-        processes = Processes(places)
-        for name in reversed(processes.names()):
-            on_step(f"Stopping {name}")
-            _stop(places, processes, name)
+        _end(places, Processes(places), set(), on_step)
 
 
 def status(places: LocalPlaces) -> list[ProcessStatus]:
@@ -156,17 +155,24 @@ def _undone_on_failure(places: LocalPlaces, processes: Processes) -> Iterator[No
         yield
     except BaseException:
         # Interrupts too: whoever gives up must not leave half a stack behind.
-        for name in reversed(processes.names()):
-            if name not in before:
-                _stop(places, processes, name)
+        _end(places, processes, before)
         raise
 
 
-def _stop(places: LocalPlaces, processes: Processes, name: str) -> None:
-    if name == ray_head.NAME:
-        ray_head.stop_ray(places, processes)
-    else:
-        processes.stop(name)
+def _end(
+    places: LocalPlaces,
+    processes: Processes,
+    but: Collection[str],
+    on_step: OnStep = lambda _step: None,
+) -> None:
+    """End what is on record, the last started first, and then what was cut off before it was."""
+    for name in reversed(processes.names()):
+        if name not in but:
+            on_step(f"Stopping {name}")
+            processes.stop(name, ray_head.GRACE_S if name == ray_head.NAME else PATIENCE_S)
+    end_leftovers(places, but)
+    if ray_head.NAME not in but:
+        ray_head.remove_folder(places)
 
 
 def _answers(places: LocalPlaces, ports: Ports, name: str) -> bool | None:

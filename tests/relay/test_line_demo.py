@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from relay.console.leftovers import leftovers
+from relay.local.leftovers import leftovers
 from relay.local.places import LocalPlaces
 
 pytestmark = [pytest.mark.line, pytest.mark.emulator, pytest.mark.ray, pytest.mark.timeout(1200)]
