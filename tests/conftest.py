@@ -18,7 +18,8 @@ settings.register_profile("long", settings.get_profile("quick"), max_examples=2_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
-@pytest.hookimpl(trylast=True)
+# After pytest-randomly, which wraps this, and before pytest-xdist, which reads the marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         item.add_marker(pytest.mark.xdist_group(lane(item)))

@@ -39,7 +39,7 @@ def start_emulator(places: LocalPlaces, processes: Processes, port: int) -> None
         ensure_certificate(places)
         command = [sys.executable, "-m", "relay.local.emulator"]
         command += ["--root", str(places.root), "--port", str(port)]
-        processes.start(NAME, command, dict(os.environ), cwd=_checkout())
+        processes.start(NAME, command, dict(os.environ), _checkout(), places.scratch)
     wait_until_ready(places, processes, NAME, lambda: answers(places, port), _PATIENCE_S)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +29,13 @@ class LocalPlaces:
 
     @property
     def scratch(self) -> Path:
-        """Temporary files of all processes but Ray's, worth nothing once the emulator is gone."""
+        """Unpacked functions and other things worth nothing once the emulator is gone."""
         return self.root / "scratch"
+
+    @property
+    def temporary(self) -> Path:
+        """Temporary files of all other processes but Ray's."""
+        return self.root / "temporary"
 
     @property
     def certificate(self) -> Path:
@@ -85,9 +89,12 @@ class LocalPlaces:
 
     @property
     def ray(self) -> Path:
-        """Ray's folder: short and outside, for a socket's path may have 107 bytes at most."""
+        """Ray's folder: short and outside, for a socket's path may have 107 bytes at most.
+
+        It is the same for every process, whatever folder each has for its temporary files.
+        """
         name = f"{os.getuid()}:{self.root.resolve()}".encode()
-        return Path(tempfile.gettempdir()) / f"relay-{hashlib.sha256(name).hexdigest()[:10]}"
+        return Path("/tmp") / f"relay-{hashlib.sha256(name).hexdigest()[:10]}"  # noqa: S108
 
     def log(self, name: str) -> Path:
         """The log file of one process."""
@@ -95,7 +102,14 @@ class LocalPlaces:
 
     def make(self) -> None:
         """Create the folders, closed to other users."""
-        for folder in (self.root, self.state, self.objects, self.scratch, self.logs):
+        for folder in (
+            self.root,
+            self.state,
+            self.objects,
+            self.scratch,
+            self.temporary,
+            self.logs,
+        ):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.certificate.parent.mkdir(mode=0o700, exist_ok=True)
         self.workspace.mkdir(mode=0o700, exist_ok=True)

@@ -63,7 +63,7 @@ class Processes:
         Returns:
             Its process id.
         """
-        folder = temporary or self._places.scratch
+        folder = temporary or self._places.temporary
         for one in (self._places.logs, folder):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._places.log(name).open("ab") as log:

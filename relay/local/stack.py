@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -90,6 +91,7 @@ def down(places: LocalPlaces, on_step: OnStep = lambda _step: None) -> None:
         return
     with _alone(places):
         _end(places, Processes(places), set(), on_step)
+        shutil.rmtree(places.temporary, ignore_errors=True)
 
 
 def status(places: LocalPlaces) -> list[ProcessStatus]:

@@ -47,7 +47,7 @@ def test_temporary_files_go_to_the_stacks_own_folder(places: LocalPlaces, tmp_pa
         processes.start(name, script, {"PATH": "/usr/bin:/bin", "TMPDIR": "/tmp"}, None, folder)
         while processes.alive(name):
             time.sleep(0.02)
-    assert str(places.scratch) in places.log("own").read_text()
+    assert str(places.temporary) in places.log("own").read_text()
     assert str(short) in places.log("short").read_text()
 
 
