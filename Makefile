@@ -24,7 +24,7 @@ demo: setup  ## A dropped log of games becomes a policy that plays, on this mach
 	@$(BIN)/relay demo
 
 test: setup lint  ## Every check and every test
-	$(BIN)/pytest -n $(LANES) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -n $(LANES) --no-loadscope-reorder
 
 lint: setup  ## ruff, mypy, import rules
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, settings
-from lanes import lane, turn
+from lanes import Lanes, turn
 
 settings.register_profile(
     "quick",
@@ -18,9 +18,12 @@ settings.register_profile("long", settings.get_profile("quick"), max_examples=2_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
-# After pytest-randomly, which wraps this, and before pytest-xdist, which reads the marks.
+# After pytest-randomly, which wraps this.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(lane(item)))
     items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Lanes:
+    return Lanes(config, log)

@@ -2,36 +2,42 @@
 
 What starts an embedded AWS or a Ray mostly waits, so two of them share a small machine well, and
 so do one and the reckoning of all other tests. The longest begin first. A file stays together, for
-the fixtures that it shares; so do the folders, and the tests of a deployed line, whose fixtures
-hold for a session.
+the fixtures that it shares; so do files whose fixtures hold for a session.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
-TESTS = Path(__file__).parent
+TOGETHER = (
+    ("tests/line/test_kills", "whole line"),
+    ("tests/line/test_kuberay", "line on a cluster"),
+    ("tests/line/", "line"),
+    ("tests/cdk/", "cdk"),
+    ("tests/lambdas/", "lambdas"),
+)
+"""Beginnings of addresses, and their lanes; the first that fits."""
+FIRST = ("tests/relay/test_line_demo.py", "line", "whole line")
 WAITING = ("line", "emulator", "ray")
-LINES = ("whole_line", "line")
-WHOLE = ("cdk", "lambdas")
-FIRST = ("relay/test_line_demo.py", "line", "whole_line")
 
 
-def lane(item: pytest.Item) -> str:
+def lane(nodeid: str) -> str:
     """Name of the tests that this one takes turns with."""
-    place = item.path.relative_to(TESTS)
-    folder = place.parts[0]
-    shared = [it for it in LINES if folder == "line" and it in getattr(item, "fixturenames", ())]
-    if shared:
-        return shared[0]
-    return folder if folder in WHOLE else str(place)
+    fits = (name for beginning, name in TOGETHER if nodeid.startswith(beginning))
+    return next(fits, nodeid.partition("::")[0])
 
 
 def turn(item: pytest.Item) -> int:
     """The lower, the sooner its lane begins."""
-    if (name := lane(item)) in FIRST:
+    if (name := lane(item.nodeid)) in FIRST:
         return FIRST.index(name)
     waits = any(item.get_closest_marker(marker) for marker in WAITING)
     return len(FIRST) + (0 if waits else 1)
+
+
+class Lanes(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives a worker one lane after the other, in the order of the first test of each."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return lane(nodeid)
