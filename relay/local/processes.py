@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from relay.local.errors import DamagedStateError
+from relay.local.errors import DamagedStateError, GivenUpError
 from relay.local.leftovers import MARK, mark_of
 from relay.local.places import LocalPlaces
 
@@ -44,8 +44,9 @@ class Processes:
 
     def __init__(self, places: LocalPlaces) -> None:
         """Read nothing yet; every call looks at the record anew."""
-        self._places = places
+        self.places = places
         self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._given_up = False
 
     def start(
         self,
@@ -62,22 +63,26 @@ class Processes:
 
         Returns:
             Its process id.
+
+        Raises:
+            GivenUpError: the stack is being ended by who brings it up.
         """
-        folder = temporary or self._places.temporary
-        for one in (self._places.logs, folder):
+        folder = temporary or self.places.temporary
+        for one in (self.places.logs, folder):
             one.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._places.log(name).open("ab") as log:
+        with _writing, self.places.log(name).open("ab") as log:
+            if self._given_up:
+                raise GivenUpError(name)
             child = subprocess.Popen(
                 list(command),
                 env={**env, "TMPDIR": str(folder), MARK: self._mark(name)},
-                cwd=cwd or self._places.root,
+                cwd=cwd or self.places.root,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._children[name] = child
-        with _writing:
+            self._children[name] = child
             created = psutil.Process(child.pid).create_time()
             others = {key: value for key, value in self._read().items() if key != name}
             self._write({**others, name: Started(child.pid, created, list(command))})
@@ -89,6 +94,11 @@ class Processes:
         status = self._children[name].wait()
         self._forget(name)
         return status
+
+    def give_up(self) -> None:
+        """Start nothing any more: what another thread has under way ends with its next start."""
+        with _writing:
+            self._given_up = True
 
     def names(self) -> list[str]:
         """Every process on record, alive or not, in the order of starting."""
@@ -123,26 +133,26 @@ class Processes:
             self._write({key: value for key, value in self._read().items() if key != name})
 
     def _mark(self, name: str) -> str:
-        return mark_of(self._places, name)
+        return mark_of(self.places, name)
 
     def _read(self) -> dict[str, Started]:
         try:
-            text = self._places.processes.read_text()
+            text = self.places.processes.read_text()
         except FileNotFoundError:
             return {}
         try:
             return {name: Started(**fields) for name, fields in json.loads(text).items()}
         except (ValueError, TypeError, AttributeError) as error:
             remedy = (
-                f"look for processes whose environment has {MARK}={self._places.root}#..., "
+                f"look for processes whose environment has {MARK}={self.places.root}#..., "
                 "end them, then remove the file"
             )
-            raise DamagedStateError(self._places.processes, remedy) from error
+            raise DamagedStateError(self.places.processes, remedy) from error
 
     def _write(self, record: Mapping[str, Started]) -> None:
-        partial = self._places.processes.with_suffix(".partial")
+        partial = self.places.processes.with_suffix(".partial")
         partial.write_text(json.dumps({name: asdict(one) for name, one in record.items()}))
-        partial.replace(self._places.processes)
+        partial.replace(self.places.processes)
 
 
 def _find(started: Started) -> psutil.Process | None:

@@ -145,7 +145,7 @@ def _control_plane(
     on_step("Starting the embedded AWS")
     emulator_process.start_emulator(places, processes, port)
     on_step("Deploying the control plane")
-    outputs = deploy(places, port, app)
+    outputs = deploy(processes, port, app)
     on_step("The control plane is deployed")
     return outputs
 
@@ -157,6 +157,7 @@ def _undone_on_failure(places: LocalPlaces, processes: Processes) -> Iterator[No
         yield
     except BaseException:
         # Interrupts too: whoever gives up must not leave half a stack behind.
+        processes.give_up()
         _end(places, processes, before)
         raise
 

@@ -11,6 +11,7 @@ import pytest
 
 from relay.local import stack
 from relay.local.deployment import App
+from relay.local.errors import GivenUpError
 from relay.local.places import LocalPlaces
 from relay.local.processes import Processes
 
@@ -114,3 +115,13 @@ def test_what_is_attached_is_started_anew_when_its_command_changed(
         assert not psutil.pid_exists(pids[0])
     finally:
         processes.stop("agent")
+
+
+def test_who_gives_up_starts_nothing_any_more(places: LocalPlaces) -> None:
+    processes = Processes(places)
+    processes.start("one", ["sleep", "600"], {"PATH": "/usr/bin:/bin"})
+    processes.give_up()
+    with pytest.raises(GivenUpError, match="two was not started"):
+        processes.start("two", ["sleep", "600"], {"PATH": "/usr/bin:/bin"})
+    processes.stop("one")
+    assert processes.names() == []

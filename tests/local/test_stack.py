@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from relay.local import emulator_process, ray_head
 from relay.local.deployment import App, client
 from relay.local.errors import DeploymentError, PortTakenError, StackBusyError
 from relay.local.places import LocalPlaces
@@ -233,4 +234,28 @@ def test_an_interrupted_up_leaves_nothing_running(tmp_path: Path) -> None:
     command.send_signal(signal.SIGTERM)
     _, said = command.communicate(timeout=30)
     assert b"KeyboardInterrupt" in said
+    assert marked(places) == []
+
+
+def test_an_interrupt_while_ray_starts_does_not_wait_for_the_deployment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "app.py"
+    program.write_text("import time; time.sleep(60)")
+    places = LocalPlaces(tmp_path / "state")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def late(*given: Any) -> None:
+        time.sleep(1)
+        start_emulator(*given)
+
+    start_emulator = emulator_process.start_emulator
+    monkeypatch.setattr(emulator_process, "start_emulator", late)
+    monkeypatch.setattr(ray_head, "start_ray", interrupted)
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        up(places, Settings(App(program, "Probe"), ray_cpus=1))
+    assert time.monotonic() - started < 30
     assert marked(places) == []
