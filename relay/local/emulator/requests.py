@@ -11,6 +11,8 @@ _ITEM_WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "Transa
 # A message that comes again after a crash is what any reader of a queue must bear.
 _FORGIVING = re.compile("ReceiveMessage|DeleteMessage|ChangeMessageVisibility")
 _STARTS = {"StartExecution", "StopExecution"}
+_AT_ONCE = {"iam", "sts"}
+"""Besides those below: whoever holds credentials cannot know that they or their rights are void."""
 _STATE_NAMES = {
     "states": "stepfunctions",
     "events": "eventbridge",
@@ -43,7 +45,8 @@ def written_by(scope: dict[str, Any]) -> Written | None:
         return None
     if service == "s3":
         return _by_path(scope["path"])
-    return Written(frozenset({_STATE_NAMES.get(service, service)}))
+    name = frozenset({_STATE_NAMES.get(service, service)})
+    return Written(name, name if service in _AT_ONCE else frozenset())
 
 
 def _by_action(service: str, action: str) -> Written | None:

@@ -12,6 +12,7 @@ from relay.local.emulator.gaps import (
     patience,
     restarts,
     retries,
+    sessions,
     sizes,
     starts,
     stops,
@@ -28,6 +29,7 @@ _IN_ORDER = (
     retries,
     patience,
     restarts,
+    sessions,
     function_errors,
     events,
 )
