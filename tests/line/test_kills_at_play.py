@@ -76,7 +76,7 @@ def test_ray_killed_at_play_and_at_learning_costs_two_attempts_and_nothing_else(
         ("optimize", 2, "SUCCEEDED"),
     ]
     collected = result_of(whole_line, run, "collect", 2)
-    kept = int(collected.resumed_from.split(" ")[0])
+    kept = int(collected.resumed_from.split(" ")[0].replace(",", ""))
     assert 256 <= kept < EPISODES
     played = list(read_rollouts(folder_of(collected.artifacts["rollouts"])))
     assert [one.index for one in played] == list(range(EPISODES))

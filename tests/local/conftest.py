@@ -11,7 +11,7 @@ from emulated import Emulated, closed_emulator, plain_emulator
 from gap import Observed
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The shell's temporary folder, in which no process of a local stack may leave anything."""
     folder, before = tmp_path_factory.mktemp("elsewhere"), os.environ.get("TMPDIR")

@@ -180,7 +180,8 @@ def stack(
 def relay(
     stack: Stack, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Ended]:
-    """Run the command line; how it ended and what it printed."""
+    """Run the command line, its output going to no terminal; how it ended and what it printed."""
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*arguments: str) -> Ended:
         monkeypatch.setattr(sys, "argv", ["relay", *arguments])

@@ -38,10 +38,12 @@ def test_an_unknown_pipeline_is_not_found_by_any_command(relay: Relay) -> None:
         ["pipelines", "resume", "nosuch"],
         ["drop", str(EXAMPLE / "pairs.jsonl"), "--pipeline", "nosuch"],
     ):
-        for form in ([], ["-o", "json"]):
-            ended = relay(*words, *form)
-            assert (ended.code, ended.out) == (3, "")
-            assert "there is no pipeline nosuch" in ended.err
+        ended = relay(*words)
+        assert (ended.code, ended.out) == (3, "")
+        assert "there is no pipeline nosuch" in ended.err
+        ended = relay(*words, "-o", "json")
+        assert (ended.code, ended.json["exit_code"]) == (3, 3)
+        assert "there is no pipeline nosuch" in ended.json["reason"]
 
 
 def test_an_unknown_run_is_not_found_by_any_command(relay: Relay) -> None:
