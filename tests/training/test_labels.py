@@ -15,7 +15,7 @@ from contracts.result import PhaseResult
 from lambdas.logic.gate import judge
 from training.assignment import Assignment, read_assignment
 from training.checkpoints.folders import folder_of
-from training.episodes.artifact import HELD_OUT, TRAIN, read_contents, read_labelled
+from training.episodes.artifact import HELD_OUT, TRAIN, labelled_in, read_contents
 from training.events import Advance, Event, Stopped
 from training.objects import Objects
 from training.phases import optimize
@@ -105,7 +105,7 @@ def policy_files(result: PhaseResult) -> dict[str, bytes]:
 def test_labels_keep_their_side_and_their_task_is_on_one_side_only(box: Box) -> None:
     _, artifacts = collected(box, labelled_file(60), KTO)
     folder = folder_of(artifacts["episodes"])
-    train, held_out = read_labelled(folder, TRAIN), read_labelled(folder, HELD_OUT)
+    train, held_out = list(labelled_in(folder, TRAIN)), list(labelled_in(folder, HELD_OUT))
     assert len(train) + len(held_out) == 60
     for one in (*train, *held_out):
         assert one.good == ("Friday" in one.trajectory.messages[-1].content)
