@@ -29,6 +29,13 @@ class JobSpec(Stored):
     last_round: bool = Field(description="Whether optimize also exports the policy.")
     hardware: Hardware
     deadline: AwareDatetime = Field(description="The job ends itself then, if nobody did.")
+    timeout_s: int | None = Field(
+        None,
+        gt=0,
+        description="From its own start it ends itself after so long, too; None: no sooner.",
+        # Without it the bytes are those of a spec that never knew of it.
+        exclude_if=lambda value: value is None,
+    )
     progress_interval_s: float = Field(gt=0, description="Least time between progress objects.")
 
     @property

@@ -192,7 +192,8 @@ class Patience(Contract):
         86_400,
         ge=60,
         le=2_592_000,
-        description="Work of an attempt, its start included; time in the cluster's queue is not.",
+        description="Work of an attempt, from its submission on; where jobs queue in the cluster, "
+        "from the job's own start on.",
     )
 
     @model_validator(mode="before")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from contracts import layout
 from contracts.artifact import ArtifactRef
@@ -35,6 +35,7 @@ class Attempt:
         self._reporter = Reporter(spec, objects)
         self._watch = Stopwatch()
         self._started_at = datetime.now(UTC)
+        self._deadline = _deadline(spec, self._started_at)
         self._hearing: Hearing | None = None
         self._sagemaker = SageMaker()
 
@@ -59,7 +60,7 @@ class Attempt:
 
     def _work(self, assignment: Assignment, stop: StopRequest, hearing: Hearing) -> Done | None:
         steps = PHASES[self._spec.phase]
-        stop.at(self._spec.deadline, last_resort=self._fail_late)
+        stop.at(self._deadline, last_resort=self._fail_late)
         stop.listen(lambda: hearing.working)
         with self._watch.stage("joining Ray"):
             cluster = join()
@@ -85,7 +86,7 @@ class Attempt:
 
     def _late(self) -> DeadlineExceeded:
         return DeadlineExceeded(
-            f"{self._spec.key.job_name} reached its deadline, {self._spec.deadline:%F %T %Z}; "
+            f"{self._spec.key.job_name} reached its deadline, {self._deadline:%F %T %Z}; "
             "raise patience.timeout_s in the pipeline, or give it less to do"
         )
 
@@ -143,3 +144,10 @@ class Attempt:
             return True
         logger.error("%s exists already and stays as it is", key)
         return False
+
+
+def _deadline(spec: JobSpec, started_at: datetime) -> datetime:
+    """The spec's deadline, or when the job has worked as long as it may."""
+    if spec.timeout_s is None:
+        return spec.deadline
+    return min(spec.deadline, started_at + timedelta(seconds=spec.timeout_s))

@@ -1,8 +1,8 @@
 """How long an attempt may last: work has its own time, and the cluster's queue one of its own.
 
-From the inside out, so that whoever ends an attempt first can also say why: its work is over after
-`timeout_s`, then the job itself ends at the deadline that it carries, and the state machine, which
-knows no reason, waits longest.
+From the inside out, so that whoever ends an attempt first can also say why: the job ends itself
+when it has worked for `timeout_s`, then whoever looks ends what did not, at the latest at the
+deadline that the job carries, and the state machine, which knows no reason, waits longest.
 """
 
 from __future__ import annotations
@@ -34,15 +34,17 @@ def state_timeout_s(patience: Patience, *, queues: bool) -> int:
 
 
 def over_at(attempt: AttemptRecord, *, queued: bool) -> datetime:
-    """When an attempt's time is over: of its work, while it is not queued.
+    """When an attempt's time is over: of its start and its work, while it is not queued.
 
-    The work begins when the job is submitted, or anew when it was last seen in the queue: what
-    was taken from a job is given back to it.
+    The start begins when the job is submitted, or anew when it was last seen in the queue: what
+    was taken from a job is given back to it. The job itself, which saves its state and says why it
+    ends, counts from where its start has ended, so it must not be ended before.
     """
     if queued or attempt.timeout_s is None:
         return attempt.deadline
     began = max(attempt.submitted_at, attempt.queued_at or attempt.submitted_at)
-    return min(attempt.deadline, began + timedelta(seconds=attempt.timeout_s))
+    longest_s = attempt.start_limit_s + attempt.timeout_s
+    return min(attempt.deadline, began + timedelta(seconds=longest_s))
 
 
 def is_overdue(over: datetime, now: datetime) -> bool:

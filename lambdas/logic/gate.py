@@ -38,7 +38,8 @@ def judge(gate: Gate, metrics: Mapping[str, float]) -> Judgement:
     The metrics are to hold `start_<metric>`, `end_<metric>`, the `gain` between them with its
     bounds `gain_low` and `gain_high`, and on how many `pairs`, `comparisons`, `held_out_good`
     or `episodes` it was found. Where the gate leaves its metric to the data (`auto`), it is the
-    first of accuracy, label_accuracy and likelihood that evaluate found. Where evaluate gives no
+    first of accuracy, label_accuracy and likelihood that `gain` may be of: one that evaluate only
+    shows beside has its gain under its own name, `<metric>_gain`. Where evaluate gives no
     bounds, but says of how many `judged_tasks` the cases are, these are too few for any.
 
     Raises:
@@ -72,4 +73,5 @@ def _too_few(tasks: int) -> str:
 
 
 def _found(metrics: Mapping[str, float]) -> str:
-    return next((name for name in _COUNTED if f"start_{name}" in metrics), "accuracy")
+    judged = (name for name in _COUNTED if f"{name}_gain" not in metrics)
+    return next((name for name in judged if f"start_{name}" in metrics), "accuracy")

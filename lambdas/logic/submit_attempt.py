@@ -162,5 +162,6 @@ def _spec(request: Submission, attempt: AttemptRecord, plan: Plan, plane: Contro
         last_round=request.round == len(plan.pipeline.rounds),
         hardware=plan.pipeline.hardware,
         deadline=attempt.deadline,
+        timeout_s=attempt.timeout_s if plane.runner.queues else None,
         **settings,
     )

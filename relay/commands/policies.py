@@ -95,8 +95,13 @@ def _list(at: Invocation, versions: list[PolicyVersion], current: int | None) ->
 
 def _metric(versions: list[PolicyVersion]) -> str:
     """What to show of all versions: the first metric that one of them was judged by."""
-    found = {name for one in versions for name in one.metrics}
-    return next((metric for metric in _TITLES if f"end_{metric}" in found), "accuracy")
+    judged = {
+        metric
+        for one in versions
+        for metric in _TITLES
+        if f"end_{metric}" in one.metrics and f"{metric}_gain" not in one.metrics
+    }
+    return next((metric for metric in _TITLES if metric in judged), "accuracy")
 
 
 def _fetch(at: Invocation, version: PolicyVersion, folder: Path, current: int | None) -> None:

@@ -9,7 +9,7 @@ from contracts.errors import DataUnusable
 from contracts.pipeline import Gate
 from lambdas.logic.gate import judge
 from training.episodes.artifact import Contents
-from training.phases.measuring import Metric, metric_of
+from training.phases.measuring import LabelledTasks, Metric, metric_of
 from training.statistics.clusters import CLUSTERS_MIN, gain_of, worth_in_cases
 from training.statistics.student import student_quantile
 from trajectories.learnable import Learnable
@@ -37,7 +37,8 @@ def reach(made: Learnable, gate: Gate, held_out_share: float) -> Reach | None:
         held_out_share: the pipeline's.
     """
     try:
-        metric = None if made.kind == "episodes" else metric_of(gate, Contents.of(made))
+        plays = made.kind == "episodes"
+        metric = None if plays else metric_of(gate, Contents.of(made), _labelled_tasks(made))
     except DataUnusable:
         metric = None
     if metric is None:
@@ -93,11 +94,12 @@ def _cases(made: Learnable, metric: Metric) -> int:
     """Held-out tasks, by which `evaluate` clusters: at most as many cases are independent."""
     if metric == "accuracy":
         return len({task_of(one) for one in made.held_out})
-    sides = [
-        {one.trajectory.task for one in made.labelled_held_out if one.good is good}
-        for good in (True, False)
-    ]
-    return len(sides[0]) if metric == "likelihood" else min(map(len, sides))
+    return _labelled_tasks(made).judging(metric)
+
+
+def _labelled_tasks(made: Learnable) -> LabelledTasks:
+    labels = made.labelled_held_out
+    return LabelledTasks.of((one.good for one in labels), (one.trajectory.task for one in labels))
 
 
 def _words(found: Reach, gate: Gate, held_out_share: float) -> str:

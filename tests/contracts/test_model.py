@@ -72,6 +72,7 @@ EXAMPLES: list[Stored] = [
         hardware=Hardware(),
         deadline=AT,
         progress_interval_s=15,
+        timeout_s=3600,
     ),
     pipeline("tone", rounds=2),
     Plan(
@@ -213,3 +214,12 @@ def test_canonical_json_is_sorted_dense_and_utf_8() -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValidationError, match="timezone"):
         Claim(agent="a", at=datetime(2026, 3, 4))
+
+
+def test_a_spec_without_a_limit_of_its_work_has_the_bytes_that_it_had_before_there_was_one() -> (
+    None
+):
+    spec = next(one for one in EXAMPLES if isinstance(one, JobSpec))
+    before = spec.model_copy(update={"timeout_s": None}).to_bytes()
+    assert b"timeout_s" not in before
+    assert JobSpec.from_bytes(before, where="job.json").timeout_s is None

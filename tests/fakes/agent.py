@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Literal
 
 from contracts import layout
@@ -35,7 +36,15 @@ class Job:
     """A process on the cluster."""
 
     spec: JobSpec
+    started_at: datetime
     sequence: int = 0
+
+    @property
+    def deadline(self) -> datetime:
+        """When it ends itself."""
+        if self.spec.timeout_s is None:
+            return self.spec.deadline
+        return min(self.spec.deadline, self.started_at + timedelta(seconds=self.spec.timeout_s))
 
 
 @dataclass
@@ -69,7 +78,7 @@ class ModelAgent:
             self._end_unheard(spec, "JobStopped", "stopped")
             return
         self.started.append(key)
-        self.jobs[key] = Job(spec)
+        self.jobs[key] = Job(spec, self.clock.now())
 
     def look(self, key: AttemptKey) -> None:
         """Kill a job that is told to stop, as the agent does every few seconds."""
@@ -115,7 +124,7 @@ class ModelAgent:
     def meet_deadlines(self) -> None:
         """Every job ends itself at its deadline."""
         for key, job in list(self.jobs.items()):
-            if self.clock.now() >= job.spec.deadline:
+            if self.clock.now() >= job.deadline:
                 del self.jobs[key]
                 self._end_unheard(job.spec, "DeadlineExceeded", "failed", marks=self.alive)
 

@@ -138,7 +138,7 @@ class Driver:
 
     def start(self, job: dict[str, Any], log: Callable[[str], None]) -> None:
         log(f"training for {job['metadata']['name']}")
-        self._drivers.jobs[self._spec.key] = Job(self._spec)
+        self._drivers.jobs[self._spec.key] = Job(self._spec, self._drivers.clock.now())
         self._drivers.started.append(self._spec.key)
 
     def outcome(self) -> str | None:

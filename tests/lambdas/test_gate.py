@@ -86,6 +86,14 @@ def test_of_two_metrics_an_open_gate_judges_by_the_one_that_the_gain_is_of() -> 
     assert judged.reason.startswith("label_accuracy 0.250")
 
 
+def test_an_open_gate_judges_by_the_later_metric_where_the_earlier_is_only_shown_beside() -> None:
+    shown_beside = {"start_label_accuracy": 0.5, "end_label_accuracy": 1.0, "comparisons": 9.0}
+    beside = shown_beside | {"label_accuracy_gain": 0.5}
+    judged = judge(gate("auto"), beside | figures("likelihood", 0.1))
+    assert judged.passed
+    assert judged.reason.startswith("likelihood 0.250")
+
+
 def test_an_open_gate_without_any_metric_says_what_it_needs() -> None:
     with pytest.raises(ContractBroken, match="reported no start_accuracy, end_accuracy, gain"):
         judge(gate("auto"), {})

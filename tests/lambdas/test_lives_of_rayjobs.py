@@ -178,6 +178,28 @@ def test_a_job_that_does_not_end_itself_is_ended_by_the_cluster(world: ClusterWo
     assert len(attempts(world, run, "collect")) == 2
 
 
+def test_a_job_that_queued_ends_itself_when_it_has_worked_as_long_as_it_may(world: ClusterWorld):
+    """Its deadline is hours away, and `sweep` leaves the end to it, whose words are the reason."""
+    limits = {"timeout_s": 1800, "start_limit_s": 600, "queue_limit_s": 14_400}
+    world.register(pipeline("tone", **limits))
+    world.cluster.kueue.waits_s = lambda job: 3600
+    run = world.start_run()
+    world.turns_until(lambda: bool(world.agent.jobs), finishes=False)
+    ((key, job),) = world.agent.jobs.items()
+
+    def over() -> bool:
+        if key in world.agent.jobs:
+            world.agent.report_progress(key)
+        return world.attempts(run)[0].status == "FAILED"
+
+    world.turns_until(over, finishes=False)
+    first = world.attempts(run)[0]
+    assert (first.error, first.cause) == ("DeadlineExceeded", "it DeadlineExceeded")
+    assert first.ended_at is not None
+    assert 1800 <= (first.ended_at - job.started_at).total_seconds() <= 1800 + 120
+    assert first.deadline > first.ended_at
+
+
 def test_a_form_that_kuberay_refuses_fails_the_run_at_once(world: ClusterWorld):
     world.stories = {"optimize": [stories.not_valid]}
     run = world.start_run()

@@ -65,6 +65,7 @@ def test_a_token_becomes_a_job_with_all_it_needs_to_know(world: World) -> None:
     assert spec.workspace == f"/workspace/{run}"
     assert spec.bucket == world.objects.bucket
     assert spec.last_round
+    assert spec.timeout_s is None, "the deadline is as early where nothing queues"
     assert (attempt.status, attempt.token) == ("SUBMITTED", token)
     assert world.queue.jobs == [layout.job(spec.key)]
 

@@ -31,6 +31,11 @@ def test_policies_are_listed_with_the_current_one_marked(relay: Relay, stack: St
     [
         ({"end_accuracy": 0.9}, "accuracy", "90.0 %"),
         ({"end_success_rate": 0.972, "end_mean_reward": 0.8}, "success", "97.2 %"),
+        (
+            {"end_label_accuracy": 0.9, "label_accuracy_gain": 0.1, "end_likelihood": -2.0},
+            "likelihood",
+            "-2.000",
+        ),
     ],
 )
 def test_the_list_says_how_good_each_version_is(

@@ -20,6 +20,7 @@ from relay.console.gate_reach import (
 )
 from training.phases.measuring import Metric
 from training.statistics.clusters import CLUSTERS_MIN
+from trajectories.labelling import Labelled
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
 from trajectories.pair import Pair
@@ -85,6 +86,32 @@ def test_pairs_of_one_task_count_once() -> None:
     assert found is not None
     assert found.cases == 1
     assert found.words.startswith("1 task with held-out pairs can show no gain")
+
+
+def labels(good: str, bad: str) -> Learnable:
+    """Held-out episodes, one a letter, of the task that the letter names."""
+    made = tuple(
+        Labelled(Trajectory.of(task, str(trial), None, (said(f"{label} {trial}"),)), label)
+        for label, tasks in ((True, good), (False, bad))
+        for trial, task in enumerate(tasks)
+    )
+    return Learnable((), (), (), made, made, kind="labels")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "metric", "cases"),
+    [
+        ("abcde", "fgh", "label_accuracy", 3),
+        ("abcde", "fffgg", "likelihood", 5),
+        ("ab", "fg", "label_accuracy", 2),
+    ],
+)
+def test_an_open_gate_reaches_as_far_as_the_metric_that_evaluate_would_take(
+    good: str, bad: str, metric: str, cases: int
+) -> None:
+    found = reach(labels(good, bad), Gate(), SHARE)
+    assert found is not None
+    assert (found.metric, found.cases) == (metric, cases)
 
 
 def test_where_games_decide_or_nothing_is_held_out_nothing_is_said() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
-from job_box import BUCKET, RUN, Box
+from job_box import BUCKET, RUN, Box, recipe
 
 from contracts import layout
 from contracts.errors import JobFailed, RelayError, ServiceUnavailable, names_below
@@ -226,6 +226,24 @@ def test_a_deadline_in_the_past_ends_the_job_with_its_name(dropped: Box) -> None
     assert failure is not None
     assert failure.error == "DeadlineExceeded"
     assert "patience.timeout_s" in failure.cause
+
+
+def test_a_job_ends_itself_when_it_has_worked_as_long_as_it_may(
+    dropped: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deadline is an hour away; it saves the step it is at, as it would there."""
+    dropped.pipeline = recipe(optimize={"steps": 100_000, "checkpoint_every": 100_000})
+    dropped.plan()
+    artifacts = dict(dropped.finished("collect").artifacts)
+    inputs = {name: artifacts[name] for name in ("episodes", "start")}
+    spec = dropped.job("optimize", inputs, timeout_s=3)
+    assert dropped.run(spec) == 1
+    failure = dropped.result(spec).failure
+    assert failure is not None
+    assert failure.error == "DeadlineExceeded"
+    assert "patience.timeout_s" in failure.cause
+    saved = [int(path.name[5:]) for path in dropped.folder.rglob("step-*") if path.is_dir()]
+    assert max(saved) > 0, "only its end can have made it: the recipe keeps none so early"
 
 
 def test_an_attempt_that_was_stopped_before_it_began_does_nothing(dropped: Box) -> None:

@@ -11,7 +11,7 @@ from contracts.artifact import MANIFEST, ArtifactRef
 from contracts.errors import PermanentError, names_below
 from contracts.plan import Parent
 from training.checkpoints.folders import folder_of, verify_folder
-from training.episodes.artifact import HELD_OUT, TRAIN, read_pairs_of
+from training.episodes.artifact import HELD_OUT, TRAIN, pairs_in
 
 Collected = tuple[Box, dict[str, ArtifactRef]]
 
@@ -20,7 +20,7 @@ def test_pairs_are_split_by_digest_into_train_and_held_out(collected: Collected)
     _, artifacts = collected
     folder = folder_of(artifacts["episodes"])
     verify_folder(folder, artifacts["episodes"])
-    train, held_out = read_pairs_of(folder, TRAIN), read_pairs_of(folder, HELD_OUT)
+    train, held_out = list(pairs_in(folder, TRAIN)), list(pairs_in(folder, HELD_OUT))
     assert {pair.id for pair in [*train, *held_out]} == {pair.id for pair in make_pairs(40)}
     assert not {pair.prompt for pair in train} & {pair.prompt for pair in held_out}
     assert 0 < len(held_out) < len(train)

@@ -13,7 +13,7 @@ from sample_pairs import make_pairs, openai_file
 from contracts.artifact import ArtifactRef
 from contracts.result import PhaseResult
 from training.checkpoints.folders import folder_of, verify_folder
-from training.episodes.artifact import HELD_OUT, TRAIN, read_demonstrations, read_pairs_of
+from training.episodes.artifact import HELD_OUT, TRAIN, demonstrations_in, pairs_in
 from trajectories.message import plain
 
 
@@ -42,14 +42,14 @@ def test_every_game_is_a_demonstration_and_games_of_one_number_make_pairs(box: B
     result = collected(box, games_file(games))
     folder = folder_of(result.artifacts["episodes"])
     verify_folder(folder, result.artifacts["episodes"])
-    demonstrations = read_demonstrations(folder)
+    demonstrations = list(demonstrations_in(folder))
     assert sorted(int(one.trial) for one in demonstrations) == list(range(80))
     by_trial = {int(one.trial): one for one in demonstrations}
     for game in games:
         one = by_trial[game["trial"]]
         assert (one.task, one.reward) == (str(game["task_id"]), game["reward"])
         assert plain(one.messages) == game["traj"]
-    train, held_out = read_pairs_of(folder, TRAIN), read_pairs_of(folder, HELD_OUT)
+    train, held_out = list(pairs_in(folder, TRAIN)), list(pairs_in(folder, HELD_OUT))
     assert 0 < len(held_out) < len(train)
     assert {pair.prompt[0].content for pair in [*train, *held_out]} == {"1-4"}
     assert result.metrics["demonstrations"] == 80
@@ -90,9 +90,9 @@ def test_pairs_dropped_beside_games_are_learnt_from_too(box: Box) -> None:
     pairs = make_pairs(20)
     result = collected(box, games_file(make_games(40)), openai_file(pairs))
     folder = folder_of(result.artifacts["episodes"])
-    found = {pair.id for name in (TRAIN, HELD_OUT) for pair in read_pairs_of(folder, name)}
+    found = {pair.id for name in (TRAIN, HELD_OUT) for pair in pairs_in(folder, name)}
     assert {pair.id for pair in pairs} <= found
-    assert len(read_demonstrations(folder)) == 40
+    assert len(list(demonstrations_in(folder))) == 40
 
 
 def test_a_pipeline_of_pairs_learns_from_games_by_their_pairs(box: Box) -> None:
@@ -104,11 +104,11 @@ def test_a_pipeline_of_pairs_learns_from_games_by_their_pairs(box: Box) -> None:
     box.plan()
     result = box.finished("collect")
     folder = folder_of(result.artifacts["episodes"])
-    train, held_out = read_pairs_of(folder, TRAIN), read_pairs_of(folder, HELD_OUT)
+    train, held_out = list(pairs_in(folder, TRAIN)), list(pairs_in(folder, HELD_OUT))
     assert train
     assert held_out
     assert not {pair.prompt for pair in train} & {pair.prompt for pair in held_out}
-    assert read_demonstrations(folder) == []
+    assert list(demonstrations_in(folder)) == []
 
 
 def test_games_that_cannot_be_compared_are_no_data_to_a_pipeline_of_pairs(box: Box) -> None:

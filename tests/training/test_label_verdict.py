@@ -16,7 +16,7 @@ from lambdas.logic.gate import judge
 from training.algorithms.logprobs import RowScores
 from training.episodes.artifact import Contents
 from training.phases.label_verdict import compare_labelled
-from training.phases.measuring import metric_of
+from training.phases.measuring import LabelledTasks, metric_of
 from training.statistics import comparisons
 from training.statistics.comparisons import compare_separation
 
@@ -185,6 +185,36 @@ def test_an_open_gate_takes_the_best_metric_that_the_data_allow(
     made: Contents, metric: str
 ) -> None:
     assert metric_of(Gate(), made) == metric
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "metric"),
+    [
+        ("abc", "abc", "label_accuracy"),
+        ("abc", "aab", "likelihood"),
+        ("abcd", "b", "likelihood"),
+        ("aab", "abc", "label_accuracy"),
+        ("aabb", "aa", "label_accuracy"),
+        ("abc", "", "likelihood"),
+    ],
+)
+def test_an_open_gate_passes_over_a_metric_that_cannot_be_known_for_one_that_can(
+    good: str, bad: str, metric: str
+) -> None:
+    tasks = LabelledTasks.of([True] * len(good) + [False] * len(bad), good + bad)
+    made = contents("labels", held_out_good=len(good), held_out_bad=len(bad))
+    assert metric_of(Gate(), made, tasks) == metric
+
+
+def test_a_gate_that_names_its_metric_keeps_it_however_few_the_tasks_are() -> None:
+    made = contents("labels", held_out_good=9, held_out_bad=9)
+    gate = Gate(metric="label_accuracy")
+    assert metric_of(gate, made, LabelledTasks(good=9, bad=1)) == "label_accuracy"
+
+
+def test_a_single_good_episode_is_no_reason_to_pass_its_comparisons_over() -> None:
+    made = contents("labels", held_out_good=1, held_out_bad=9)
+    assert metric_of(Gate(), made, LabelledTasks(good=1, bad=9)) == "label_accuracy"
 
 
 @pytest.mark.parametrize(

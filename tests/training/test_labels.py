@@ -1,5 +1,6 @@
 """Good and bad episodes, from the drop to the verdict: what is learnt by, what is judged by."""
 
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -15,10 +16,13 @@ from contracts.result import PhaseResult
 from lambdas.logic.gate import judge
 from training.assignment import Assignment, read_assignment
 from training.checkpoints.folders import folder_of
-from training.episodes.artifact import HELD_OUT, TRAIN, read_contents, read_labelled
+from training.episodes.artifact import HELD_OUT, TRAIN, labelled_in, read_contents
 from training.events import Advance, Event, Stopped
 from training.objects import Objects
 from training.phases import optimize
+from trajectories.conversations import opening_digest
+from trajectories.message import Message
+from trajectories.splitting import task_is_held_out
 
 KTO = {"algorithm": "kto", "steps": 6, "batch_size": 8, "checkpoint_every": 2, "warmup_steps": 1}
 AUTO = {"algorithm": "auto", "steps": 4, "batch_size": 8, "checkpoint_every": 2}
@@ -105,7 +109,7 @@ def policy_files(result: PhaseResult) -> dict[str, bytes]:
 def test_labels_keep_their_side_and_their_task_is_on_one_side_only(box: Box) -> None:
     _, artifacts = collected(box, labelled_file(60), KTO)
     folder = folder_of(artifacts["episodes"])
-    train, held_out = read_labelled(folder, TRAIN), read_labelled(folder, HELD_OUT)
+    train, held_out = list(labelled_in(folder, TRAIN)), list(labelled_in(folder, HELD_OUT))
     assert len(train) + len(held_out) == 60
     for one in (*train, *held_out):
         assert one.good == ("Friday" in one.trajectory.messages[-1].content)
@@ -200,6 +204,33 @@ def test_auto_learns_by_what_the_data_allow_and_says_so(
     assert box.progress(box.job("optimize", inputs(made[1]))).stage
     _, reason = judged(box, made[1] | learnt.artifacts)
     assert reason.startswith(f"{metric} ")
+
+
+def test_where_bad_ones_are_of_too_few_tasks_an_open_gate_judges_the_good_ones(box: Box) -> None:
+    """Bad answers all reply to one question that is held out and to one that is not."""
+    asked = ["Where is box 1?", "Where is box 2?"]
+    wanted = (True, False)
+    for number in itertools.count(3):
+        if tuple(task_is_held_out(opening(one), 0.4) for one in asked) == wanted:
+            break
+        asked = [asked[1], f"Where is box {number}?"]
+    bad = [
+        {"prompt": asked[number % 2], "completion": f"Wait {number} days.", "label": False}
+        for number in range(12)
+    ]
+    lines = "".join(json.dumps(one) + "\n" for one in bad).encode()
+    steps = SFT | {"steps": 30, "learning_rate": 0.01}
+    made = collected(box, labelled_file(40, good=1) + lines, steps, data={"held_out_share": 0.4})
+    learnt = optimized(made)
+    result, reason = judged(box, made[1] | learnt.artifacts)
+    assert result.metrics["held_out_bad"] == 6
+    assert "label_accuracy_gain" in result.metrics
+    assert judge(box.pipeline.gate, result.metrics).passed
+    assert reason.startswith("likelihood ")
+
+
+def opening(asked: str) -> str:
+    return opening_digest([Message(role="user", content=asked)])
 
 
 def test_auto_weighs_good_and_bad_alike_however_many_there_are(box: Box) -> None:

@@ -130,21 +130,6 @@ def episodes_in(folder: Path, name: str, *, good: bool) -> Iterator[Labelled]:
     return (Labelled(_trajectory(one, folder), good) for one in shards)
 
 
-def read_pairs_of(folder: Path, name: str) -> list[Pair]:
-    """The pairs of `pairs_in`, all in memory."""
-    return list(pairs_in(folder, name))
-
-
-def read_demonstrations(folder: Path) -> list[Trajectory]:
-    """The demonstrations, all in memory."""
-    return list(demonstrations_in(folder))
-
-
-def read_labelled(folder: Path, name: str) -> list[Labelled]:
-    """The episodes of `labelled_in`, all in memory."""
-    return list(labelled_in(folder, name))
-
-
 def _pair(record: Pair | Trajectory, folder: Path) -> Pair:
     if not isinstance(record, Pair):
         raise ContractBroken(f"{folder}: holds an episode where a pair was expected")

@@ -38,8 +38,7 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     if pipeline.environment is not None:
         yield from evaluate_games.work(assignment, pipeline.environment, materials)
         return
-    metric = metric_of(pipeline.gate, read_contents(materials["episodes"]))
-    if metric == "accuracy":
+    if metric_of(pipeline.gate, read_contents(materials["episodes"])) == "accuracy":
         yield from evaluate_pairs.work(assignment, materials)
     else:
-        yield from evaluate_labels.work(assignment, materials, metric)
+        yield from evaluate_labels.work(assignment, materials)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from contracts.counting import counted
 from contracts.errors import ContractBroken
 from training.assignment import Assignment
 from training.events import Advance, Done, Event, Materials
 from training.phases.label_verdict import compare_labelled
-from training.phases.measuring import Metric
+from training.phases.measuring import LabelledTasks, metric_of
 from training.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     from training.lessons.labelled import LabelledRows
 
 
-def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterator[Event]:
+def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
     """Score the held-out episodes with both policies; the figures are the result."""
     from training.models.folders import load_tokenizer, pad_of
     from training.models.runtime import prepare_runtime
 
-    if metric == "accuracy":
-        raise ContractBroken("accuracy is judged on pairs, not on labels")
     watch = Stopwatch()
     yield Advance("Loading the policies")
     with watch.stage("imports"):
@@ -35,6 +33,7 @@ def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterat
     with watch.stage("data"):
         tokenizer = load_tokenizer(materials["candidate"])
         made = _held_out(assignment, materials)
+    metric = _metric(assignment, materials, made)
     scores = {}
     for name in ("parent", "candidate"):
         with watch.stage(f"scoring the {name}"):
@@ -46,15 +45,29 @@ def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterat
     yield Done(metrics=figures | _cut(made), notes=_notes(assignment, made), seconds=watch.seconds)
 
 
+def _metric(
+    assignment: Assignment, materials: Materials, made: LabelledRows
+) -> Literal["label_accuracy", "likelihood"]:
+    from training.episodes.artifact import read_contents
+
+    tasks = LabelledTasks.of(made.good, made.tasks)
+    contents = read_contents(materials["episodes"])
+    metric = metric_of(assignment.plan.pipeline.gate, contents, tasks)
+    if metric == "accuracy":
+        raise ContractBroken("accuracy is judged on pairs, not on labels")
+    return metric
+
+
 def _held_out(assignment: Assignment, materials: Materials) -> LabelledRows:
-    from training.episodes.artifact import HELD_OUT, read_labelled
+    from training.episodes.artifact import HELD_OUT, labelled_in
     from training.lessons.labelled import encode_labelled
     from training.models.folders import load_tokenizer
 
     return encode_labelled(
-        read_labelled(materials["episodes"], HELD_OUT),
+        labelled_in(materials["episodes"], HELD_OUT),
         load_tokenizer(materials["candidate"]),
         context=assignment.plan.pipeline.model.context,
+        folder=assignment.folder,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Literal
 
+from training.phases.measuring import LabelledTasks
 from training.statistics.clusters import clustered_mean
 from training.statistics.comparisons import compare_separation
 from training.statistics.proportions import Interval
@@ -41,20 +42,18 @@ def compare_labelled(
     """
     figures = {"held_out_good": float(good.sum()), "held_out_bad": float((~good).sum())}
     of_good = list(compress(tasks, good.tolist()))
-    counts = {"likelihood": len(set(of_good))}
     if 0 < len(of_good) < len(tasks):
         gained = compare_separation(parent.means, candidate.means, good, tasks)
         figures |= _figures("label_accuracy", gained.before, gained.after, gained.gain, metric)
         figures["comparisons"] = figures["held_out_good"] * figures["held_out_bad"]
-        of_bad = set(compress(tasks, (~good).tolist()))
-        counts["label_accuracy"] = min(len(set(of_good)), len(of_bad))
     if of_good:
         before, after = parent.means[good].double(), candidate.means[good].double()
         started, ended, gain = (
             clustered_mean(one.tolist(), of_good) for one in (before, after, after - before)
         )
         figures |= _figures("likelihood", started, ended, gain, metric)
-    return figures | {"judged_tasks": float(counts.get(metric, 0))}
+    judged = LabelledTasks.of(good.tolist(), tasks).judging(metric)
+    return figures | {"judged_tasks": float(judged)}
 
 
 def _figures(
