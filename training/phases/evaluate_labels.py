@@ -47,14 +47,15 @@ def work(assignment: Assignment, materials: Materials, metric: Metric) -> Iterat
 
 
 def _held_out(assignment: Assignment, materials: Materials) -> LabelledRows:
-    from training.episodes.artifact import HELD_OUT, read_labelled
+    from training.episodes.artifact import HELD_OUT, labelled_in
     from training.lessons.labelled import encode_labelled
     from training.models.folders import load_tokenizer
 
     return encode_labelled(
-        read_labelled(materials["episodes"], HELD_OUT),
+        labelled_in(materials["episodes"], HELD_OUT),
         load_tokenizer(materials["candidate"]),
         context=assignment.plan.pipeline.model.context,
+        folder=assignment.folder,
     )
 
 
