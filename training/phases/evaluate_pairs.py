@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,23 +39,27 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
 
 def _held_out(
     assignment: Assignment, materials: Materials
-) -> tuple[list[EncodedPair], list[str], dict[str, float], int]:
+) -> tuple[Sequence[EncodedPair], list[str], dict[str, float], int]:
     """The pairs, the task of each, how much of them was cut, and what to pad with."""
-    from training.episodes.artifact import HELD_OUT, read_pairs_of
+    from training.episodes.artifact import HELD_OUT, pairs_in
     from training.episodes.cut_report import cut_figures
-    from training.episodes.encoding import encode_pairs
+    from training.episodes.encoding import each_pair
+    from training.episodes.fitting import Loss
+    from training.episodes.shelf import shelf_of_pairs
     from training.models.folders import load_tokenizer, pad_of
 
     tokenizer = load_tokenizer(materials["candidate"])
-    held_out = read_pairs_of(materials["episodes"], HELD_OUT)
-    context = assignment.plan.pipeline.model.context
-    pairs, cut = encode_pairs(held_out, tokenizer, context=context)
-    tasks = [task_of(one) for one in held_out]
+    episodes, context = materials["episodes"], assignment.plan.pipeline.model.context
+    pairs, cut = shelf_of_pairs(assignment.folder), Loss()
+    for pair, loss in each_pair(pairs_in(episodes, HELD_OUT), tokenizer, context=context):
+        pairs.add(pair)
+        cut += loss
+    tasks = [task_of(one) for one in pairs_in(episodes, HELD_OUT)]
     return pairs, tasks, cut_figures(cut), pad_of(tokenizer)
 
 
 def _score(
-    folder: Path, pairs: list[EncodedPair], pad: int, device: str
+    folder: Path, pairs: Sequence[EncodedPair], pad: int, device: str
 ) -> Generator[Event, None, Scores]:
     from training.algorithms.logprobs import score_groups
     from training.models.folders import load_model
