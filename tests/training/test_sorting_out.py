@@ -21,6 +21,7 @@ from training.episodes.sorting_out import SortingOut
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
 from trajectories.pair import Pair
+from trajectories.pairing_episodes import pair_of
 from trajectories.shards import write_shards
 from trajectories.trajectory import Trajectory
 
@@ -145,12 +146,11 @@ def test_a_task_of_many_pairs_gives_signs_of_life_while_they_are_made(
 ) -> None:
     compared: list[str] = []
 
-    def pair_of(better: Trajectory, worse: Trajectory) -> Pair | None:
+    def counted(better: Trajectory, worse: Trajectory) -> Pair | None:
         compared.append(better.id)
-        return comparing_pair_of(better, worse)
+        return pair_of(better, worse)
 
-    comparing_pair_of = comparing.pair_of
-    monkeypatch.setattr(comparing, "pair_of", pair_of)
+    monkeypatch.setattr(comparing, "pair_of", counted)
     monkeypatch.setattr(sorting_out, "SAID_EVERY", 10)
     rules = DataRules(pairs_per_task=100)
     gathering = Gathering(tmp_path, rules, plays=False)
