@@ -19,7 +19,7 @@ from relay.console.gate_reach import (
     reach,
 )
 from training.phases.measuring import Metric
-from training.statistics.clusters import CLUSTERS_MIN
+from training.statistics.clusters import CLUSTERS_MIN, clustered_gain
 from trajectories.labelling import Labelled
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
@@ -149,6 +149,20 @@ def test_the_documents_say_how_many_answers_make_sense(metric: Metric, column: i
     assert numbers(row("from half")[column]) == [enough, enough / SHARE]
     tenth = next(n for n in range(1, 1000) if passes(Gate(), n, 0.6, 0.7))
     assert numbers(row("from 60%")[column]) == [tenth, tenth / SHARE]
+
+
+def test_the_documents_say_what_several_records_of_a_task_are_worth() -> None:
+    (told,) = re.findall(
+        r"of (\d+) pairs a\ntask, .* (\d+) tasks .* with (\d+) ", FORMATS.read_text()
+    )
+    each, fewest, enough = (int(one) for one in told)
+
+    def gains(tasks: int, right: int) -> bool:
+        of = [task for task in range(tasks) for _ in range(each)]
+        return clustered_gain([one < right for one in of], [True] * len(of), of).low > 0
+
+    assert next(n for n in range(1, 50) if gains(n, 0)) == fewest
+    assert next(n for n in range(1, 50) if gains(n, math.ceil(n / 2))) == enough
 
 
 def test_the_documents_say_how_many_good_answers_make_sense() -> None:

@@ -1,8 +1,12 @@
 """`evaluate`: the figures that the gate is judged by."""
 
+import gc
+import tracemalloc
+from random import Random
+
 import pytest
 import torch
-from job_box import Box, recipe
+from job_box import BUCKET, Box, recipe
 from sample_pairs import make_pairs, openai_file
 
 from contracts.artifact import ArtifactRef
@@ -10,7 +14,13 @@ from contracts.pipeline import Gate
 from lambdas.logic.gate import judge
 from training.algorithms.dpo import AnswerLogProbs
 from training.algorithms.logprobs import Scores
+from training.assignment import read_assignment
+from training.checkpoints.folders import folder_of
+from training.objects import Objects
+from training.phases import evaluate_pairs
 from training.phases.verdict import compare
+from trajectories.message import Message
+from trajectories.pair import Pair
 
 NAMES = {
     *("start_accuracy", "start_low", "start_high", "end_accuracy", "end_low", "end_high"),
@@ -92,6 +102,41 @@ def test_accuracy_compares_means_not_sums() -> None:
     means = AnswerLogProbs(torch.tensor([-1.0]), torch.tensor([-2.0]))
     figures = compare(Scores(sums, means), Scores(sums, means), tasks_apart(1))
     assert figures["end_accuracy"] == 1.0
+
+
+def test_held_out_pairs_are_not_in_memory_while_they_are_judged(box: Box) -> None:
+    """A hundred of over a thousand tokens each, eight bytes a token and more."""
+    box.pipeline = recipe(
+        model={"source": "tiny", "vocab_size": 300, "hidden_size": 16, "heads": 2, "context": 4000},
+        data={"held_out_share": 0.5},
+    )
+    draw = Random(0)
+    pairs = [
+        Pair.of(
+            [Message(role="user", content="".join(draw.choices("abcdefgh ", k=2_000)))],
+            *([Message(role="assistant", content=said)] for said in ("Friday.", "Wait.")),
+        )
+        for _ in range(200)
+    ]
+    box.drop("pairs.jsonl", openai_file(pairs))
+    box.plan()
+    artifacts = box.finished("collect").artifacts
+    spec = box.job("evaluate", {**artifacts, "policy": artifacts["start"]})
+    assignment = read_assignment(Objects(BUCKET, box.client), spec)
+    assignment.folder.mkdir(parents=True)
+    materials = {
+        "episodes": folder_of(artifacts["episodes"]),
+        "candidate": folder_of(artifacts["start"]),
+    }
+    evaluate_pairs._held_out(assignment, materials)
+    tracemalloc.start()
+    held_out, tasks, _, _ = evaluate_pairs._held_out(assignment, materials)
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(held_out) == len(tasks) > 80
+    assert min(pair.length for pair in held_out) > 500
+    assert held < 500_000
 
 
 def test_a_candidate_that_learnt_is_better_on_pairs_it_never_saw(box: Box) -> None:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -143,6 +144,15 @@ def test_the_first_loss_of_kto_is_half_and_progress_says_what_is_done(box: Box) 
     assert trained[0].metrics["loss"] == pytest.approx(0.5, abs=1e-5)
     assert trained[0].metrics["kl"] == pytest.approx(0.0, abs=1e-5)
     assert {"held_out_label_accuracy", "held_out_likelihood"} <= set(trained[-1].metrics)
+
+
+def test_what_is_encoded_lies_in_the_workspace_and_needs_no_room_elsewhere(
+    box: Box, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = collected(box, labelled_file(60), KTO)
+    monkeypatch.setattr(tempfile, "tempdir", str(box.folder / "nowhere"))
+    learnt = optimized(made)
+    assert "end_label_accuracy" in judged(box, made[1] | learnt.artifacts)[0].metrics
 
 
 @pytest.mark.parametrize("steps_before", [1, 2, 5])

@@ -208,6 +208,16 @@ def test_an_environment_that_fails_costs_its_own_episodes_and_no_other(
     assert statistics(episodes)["failed"] == 8
 
 
+@pytest.mark.parametrize("where", ["step", "reset"])
+def test_an_environment_that_cannot_be_closed_either_says_why_it_failed_first(where: str) -> None:
+    class Stuck(Misbehaving):
+        def close(self) -> None:
+            raise OSError("nothing there to close")
+
+    reasons = {one.failed for one in played(16, lambda: Stuck("raise", where=where)) if one.failed}
+    assert reasons == {"ZeroDivisionError: of the environment"}
+
+
 def test_a_step_that_is_none_fails_its_episode() -> None:
     episodes = played(16, lambda: Misbehaving("text"))
     assert {one.failed for one in episodes if one.failed} == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contracts.pipeline import DataRules
-from training.episodes import buckets
+from training.episodes import buckets, comparing, sorting_out
 from training.episodes.artifact import DEMONSTRATIONS, HELD_OUT, TRAIN, Contents, read_contents
 from training.episodes.buckets import Buckets
 from training.episodes.gathering import Gathering
@@ -20,6 +21,7 @@ from training.episodes.sorting_out import SortingOut
 from trajectories.learnable import Learnable, learnable
 from trajectories.message import Message
 from trajectories.pair import Pair
+from trajectories.pairing_episodes import pair_of
 from trajectories.shards import write_shards
 from trajectories.trajectory import Trajectory
 
@@ -137,6 +139,30 @@ def test_the_files_are_those_of_sorting_out_in_memory_to_a_byte(
     assert read_contents(folder / "disk") == found.contents
     ids = [one.id for source in good for one in source]
     assert found.pairs + found.episodes == len(set(ids))
+
+
+def test_a_task_of_many_pairs_gives_signs_of_life_while_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+
+    def counted(better: Trajectory, worse: Trajectory) -> Pair | None:
+        compared.append(better.id)
+        return pair_of(better, worse)
+
+    monkeypatch.setattr(comparing, "pair_of", counted)
+    monkeypatch.setattr(sorting_out, "SAID_EVERY", 10)
+    rules = DataRules(pairs_per_task=100)
+    gathering = Gathering(tmp_path, rules, plays=False)
+    for reward in range(20):
+        turns = [say("user", "a"), say("assistant", f"b {reward}")]
+        gathering.add(0, Trajectory.of("t", "", reward, turns))
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    found = SortingOut(gathering, rules, plays=False, folder=shards, scratch=tmp_path)
+    heard = [len(compared) for _ in found.run()]
+    assert len(compared) == 100
+    assert max(after - before for before, after in pairwise([0, *heard])) <= 10
 
 
 def test_duplicates_are_those_of_the_sources_that_count(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from contracts.pipeline import DataRules
 from training.episodes.buckets import Buckets, Filed
 from training.episodes.gathering import GatheredEpisode, GatheredPair, is_kept
 from training.episodes.values_file import Place, ValuesFile
-from trajectories.pair import Pair
 from trajectories.pairing_episodes import Ranked, matches, pair_of
 from trajectories.shard_rows import record_of, row_of
 from trajectories.trajectory import Trajectory
@@ -54,14 +53,15 @@ class Comparing:
         line = orjson.dumps([one.row["reward"], one.row["id"], *place])
         self._groups.add(one.group, line)
 
-    def compare(self) -> Iterator[int]:
-        """Make the pairs of all groups, saying after each how many pairs that were.
+    def compare(self) -> Iterator[None]:
+        """Make the pairs of all groups, saying of each group and each comparison when it is done.
 
         Raises:
             OSError: the disk refuses.
         """
         for group in self._groups.filed():
-            yield sum(1 for _ in self._compare(group))
+            yield from self._compare(group)
+            yield
 
     def pairs(self) -> Iterator[GatheredPair]:
         """The pairs, distinct and in the order of their ids."""
@@ -74,7 +74,7 @@ class Comparing:
         """Give the disk its room back."""
         self._rows.close()
 
-    def _compare(self, group: Filed) -> Iterator[Pair]:
+    def _compare(self, group: Filed) -> Iterator[None]:
         told = [orjson.loads(line) for line in group.lines]
         ranked = [(Ranked(reward, id_), Place(*place)) for reward, id_, *place in told]
         first = min(id_ for _, id_, *_ in told)
@@ -85,7 +85,7 @@ class Comparing:
             if pair is not None:
                 kept = is_kept(pair, rules, plays=self._plays)
                 self._made.add(pair.id, orjson.dumps([first, kept, row_of(pair)]))
-                yield pair
+            yield
 
     def _read(self, place: Place) -> Trajectory:
         record = record_of(orjson.loads(self._rows.at(place)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -87,7 +87,7 @@ class SortingOut:
             for name in _SETS:
                 writer = ShardWriter(self._folder, name)
                 self._writers[name] = stack.enter_context(writer)
-            steps = chain(self._part_pairs(), self._write_episodes(), self._compare())
+            steps = chain(self._part_pairs(), self._write_episodes(), self._comparing.compare())
             done = 0
             for done, _ in enumerate(chain(steps, self._write_pairs()), 1):
                 if not done % SAID_EVERY:
@@ -166,10 +166,6 @@ class SortingOut:
             if one.group:
                 self._comparing.add(one)
             yield one
-
-    def _compare(self) -> Iterator[None]:
-        for made in self._comparing.compare():
-            yield from repeat(None, 1 + made)
 
     def _write_pairs(self) -> Iterator[None]:
         """Write the pairs; one that was dropped goes before one that was made."""

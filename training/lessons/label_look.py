@@ -33,7 +33,9 @@ class LabelLook:
     def __init__(self, room: Classroom) -> None:
         self._room = room
         few = _few(room.episodes)
-        self._seen = encode_labelled(few, room.tokenizer, context=room.context)
+        self._seen = encode_labelled(
+            few, room.tokenizer, context=room.context, folder=room.assignment.folder
+        )
 
     def at(self, model: CausalModel) -> dict[str, float]:
         """Accuracy and likelihood as gates count them, as far as there are such episodes."""

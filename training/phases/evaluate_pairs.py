@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from trajectories.splitting import task_of
 if TYPE_CHECKING:
     from training.algorithms.logprobs import Scores
     from training.episodes.encoding import EncodedPair
-    from training.episodes.shelf import Shelf
 
 
 def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
@@ -41,7 +39,7 @@ def work(assignment: Assignment, materials: Materials) -> Iterator[Event]:
 
 def _held_out(
     assignment: Assignment, materials: Materials
-) -> tuple[Shelf[EncodedPair], list[str], dict[str, float], int]:
+) -> tuple[Sequence[EncodedPair], list[str], dict[str, float], int]:
     """The pairs, the task of each, how much of them was cut, and what to pad with."""
     from training.episodes.artifact import HELD_OUT, pairs_in
     from training.episodes.cut_report import cut_figures
@@ -51,14 +49,12 @@ def _held_out(
     from training.models.folders import load_tokenizer, pad_of
 
     tokenizer = load_tokenizer(materials["candidate"])
-    context = assignment.plan.pipeline.model.context
-    pairs, tasks, cut = shelf_of_pairs(assignment.folder), list[str](), Loss()
-    held_out, again = tee(pairs_in(materials["episodes"], HELD_OUT))
-    encoded = each_pair(held_out, tokenizer, context=context)
-    for (pair, lost), one in zip(encoded, again, strict=True):
+    episodes, context = materials["episodes"], assignment.plan.pipeline.model.context
+    pairs, cut = shelf_of_pairs(assignment.folder), Loss()
+    for pair, loss in each_pair(pairs_in(episodes, HELD_OUT), tokenizer, context=context):
         pairs.add(pair)
-        tasks.append(task_of(one))
-        cut += lost
+        cut += loss
+    tasks = [task_of(one) for one in pairs_in(episodes, HELD_OUT)]
     return pairs, tasks, cut_figures(cut), pad_of(tokenizer)
 
 

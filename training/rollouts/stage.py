@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 
 from contracts.errors import JobFailed
@@ -88,7 +88,11 @@ def _step(environment: TextEnvironment, text: str) -> Step:
 @contextmanager
 def _closed_if_it_fails(environment: TextEnvironment) -> Iterator[None]:
     """One that failed is not played with again, and may hold a process or a page of a browser."""
-    with ExitStack() as at_the_end:
-        at_the_end.callback(environment.close)
+    try:
         yield
-        at_the_end.pop_all()
+    except Exception:
+        try:
+            environment.close()
+        except Exception as error:  # Another's code; why it failed before is what counts.
+            logger.warning("an environment that failed did not close: %r", error)
+        raise
