@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -147,6 +148,27 @@ def tokens_of(calls: Path, count: int) -> list[str]:
             return found
         time.sleep(0.1)
     raise AssertionError(f"not called {count} times")
+
+
+def test_an_execution_whose_state_machine_was_changed_behind_it_fails_and_says_so(
+    tmp_path: Path,
+) -> None:
+    with closed_emulator(tmp_path) as aws:
+        queue = aws.queue()
+        work = waiting(queue)
+        machine = aws.machine({"Begin": {"Type": "Pass", "Next": "Work"}, "Work": work})
+        execution = aws.start(machine)
+        aws.receive(queue)
+        states = {"Prepare": {"Type": "Pass", "Next": "Work"}, "Work": work}
+        aws("stepfunctions").update_state_machine(
+            stateMachineArn=machine, definition=json.dumps({"StartAt": "Prepare", "States": states})
+        )
+        time.sleep(SAVED_AFTER_S)
+        ended_by(signal.SIGKILL, tmp_path, "emulator")
+    with closed_emulator(tmp_path) as aws:
+        found = aws.settled(execution)
+        assert (found["status"], found["error"]) == ("FAILED", "States.Runtime")
+        assert "it went through Begin, where there is Prepare now" in found["cause"]
 
 
 def test_the_gap_is_still_there(tmp_path: Path) -> None:

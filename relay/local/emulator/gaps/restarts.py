@@ -7,7 +7,8 @@ After a restart an execution is walked again from its first state. What it had d
 done again: a state that was left has its recorded output, and a task that waited goes on waiting
 for the same token. One whose call was cut off is called again, with that token. Waits, timeouts and
 counts of retries begin anew. We have no Map or Parallel state and no variables: an execution with
-branches is failed as before, variables are lost.
+branches is failed as before, variables are lost. So is one whose state machine was changed in what
+it had gone through, for MiniStack keeps no definition of an execution's own.
 """
 
 from __future__ import annotations
@@ -41,6 +42,21 @@ class Replay:
 
     steps: deque[Event]
     held: dict[str, Any] | None
+
+    def next(self, kind: str, details: Event) -> Event:
+        """The recorded event that stands for this one.
+
+        Raises:
+            _ExecutionError: something else happened then.
+        """
+        step = self.steps.popleft()
+        if (step["type"], _name(step)) != (kind, _name(details)):
+            raise stepfunctions._ExecutionError(
+                "States.Runtime",
+                f"the state machine was changed while the execution ran: it went through "
+                f"{_name(step)}, where there is {_name(details)} now, and can't go on",
+            )
+        return step
 
     def outcome(self) -> tuple[Any, str] | None:
         """Output and successor of the state just entered, if it was left before the restart."""
@@ -123,7 +139,7 @@ def _once(add: Callable[..., Event]) -> Callable[..., Event]:
     def add_once(execution: Execution, kind: str, details: Event | None = None) -> Event:
         replay = _replays.get(execution["executionArn"])
         if replay and replay.steps and kind.endswith((_ENTERED, _LEFT)):
-            return replay.steps.popleft()
+            return replay.next(kind, details or {})
         return add(execution, kind, details)
 
     return add_once
@@ -167,3 +183,8 @@ def _once_called(wait: Callable[..., Any]) -> Callable[..., Any]:
         return wait(pending, patience, running)
 
     return note_and_wait
+
+
+def _name(event: Event) -> str:
+    details = event.get("stateEnteredEventDetails") or event["stateExitedEventDetails"]
+    return str(details["name"])
