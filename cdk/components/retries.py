@@ -21,6 +21,7 @@ SERVICE_TROUBLE = (
     "Lambda.ServiceException",
     "Lambda.TooManyRequestsException",
     "Lambda.Unknown",
+    "Runtime.ExitError",
     "Sandbox.Timedout",
 )
 """Lambda could not run the function, or not to its end; the same call may succeed later."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from contracts import ledger
 from contracts.ledger import SetObject, Unsealed
@@ -58,7 +57,8 @@ class Sets:
         item = self._table.get(key)
         if item is None:
             expiry = {"expires_at": ledger.expiry(arrived.arrived_at.timestamp())}
-            self._table.write(self._table.put(key, {**ledger.attributes(arrived), **expiry}))
+            first = arrived.model_copy(update={"looked_at": arrived.arrived_at})
+            self._table.write(self._table.put(key, {**ledger.attributes(first), **expiry}))
             return
         if arrived.arrived_at - Unsealed.model_validate(item).arrived_at < ARRIVAL_GRAIN:
             return
@@ -87,19 +87,23 @@ class Sets:
 
     def note_told(self, folder: Unsealed) -> bool:
         """The uploader was told; False when something new has arrived."""
-        return self._note(folder, {"told": True})
-
-    def note_looked(self, folder: Unsealed, at: datetime) -> bool:
-        """What is gone from the folder was settled; False when something new has arrived."""
-        return self._note(folder, {"looked_at": at.isoformat()})
-
-    def _note(self, folder: Unsealed, changes: dict[str, Any]) -> bool:
         return self._table.write(
             self._table.update(
                 _unsealed_key(folder),
-                set_=changes,
+                set_={"told": True},
                 when="#arrived_at = :seen",
                 values={":seen": ledger.attributes(folder)["arrived_at"]},
+            )
+        )
+
+    def note_looked(self, folder: Unsealed, at: datetime) -> bool:
+        """What was gone from the folder is settled; False when it is forgotten."""
+        return self._table.write(
+            self._table.update(
+                _unsealed_key(folder),
+                set_={"looked_at": at.isoformat()},
+                when="attribute_exists(#arrived_at)",
+                values={},
             )
         )
 

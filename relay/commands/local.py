@@ -56,9 +56,10 @@ def down(at: Invocation) -> None:
     from relay.console.open_runs import open_runs
     from relay.local import stack
     from relay.local.places import LocalPlaces
+    from relay.local.processes import Processes
 
     places = LocalPlaces(local_root().resolve())
-    was_up = bool(stack.status(places))
+    was_up = bool(Processes(places).names())
     for run in open_runs(places, at.stack or DEFAULT_STACK):
         talk(
             f"run {run.run} of {run.pipeline} is open: its job ends now, and the next "

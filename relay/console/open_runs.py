@@ -9,18 +9,19 @@ from relay.console.control_plane import ControlPlane, connect
 from relay.console.errors import ToolError
 from relay.console.locating import Location
 from relay.local import emulator_process
+from relay.local.errors import LocalStackError
 from relay.local.places import LocalPlaces
 from relay.local.ports import ports_of
 
 
 def open_runs(places: LocalPlaces, stack: str) -> list[RunRecord]:
     """The runs that have their pipeline's turn; none where nothing answers."""
-    if not places.ports.exists() or not _answers(places):
-        return []
     try:
+        if not places.ports.exists() or not _answers(places):
+            return []
         return _holders(connect(Location(stack, None, places.root, "the local stack")))
-    except (BotoCoreError, ClientError, ToolError):
-        # It may be half deployed or dying, and whoever asks is about to end it.
+    except (BotoCoreError, ClientError, ToolError, LocalStackError):
+        # It may be half deployed, damaged or dying, and whoever asks is about to end it.
         return []
 
 

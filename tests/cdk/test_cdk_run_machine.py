@@ -193,6 +193,13 @@ def test_what_is_retried_are_the_transient_errors_of_the_contracts(machine: Mach
         assert "States.ALL" not in errors
 
 
+def test_a_function_that_did_not_come_to_its_end_is_called_again(machine: Machine) -> None:
+    """Its process was killed, as for memory or with the local stack, or its time was over."""
+    for state in _tasks(machine).values():
+        errors = {error for retry in state["Retry"] for error in retry["ErrorEquals"]}
+        assert {"Runtime.ExitError", "Sandbox.Timedout", "Lambda.Unknown"} <= errors
+
+
 def test_a_phase_may_use_every_job_that_a_pipeline_can_ask_for(machine: Machine) -> None:
     from contracts.pipeline import Pipeline
 

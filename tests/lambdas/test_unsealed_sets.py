@@ -289,6 +289,18 @@ def test_a_file_that_is_deleted_waits_no_longer_and_its_uploader_reads_why(
     assert world.ledger.sets.unsealed_of("tone", limit=9) != []
 
 
+def test_a_deleted_file_is_settled_in_time_though_others_keep_coming(world: World) -> None:
+    (gone,) = put(world, "gone.jsonl")
+    world.deliver_all()
+    world.objects.delete(layout.set_folder("tone", "day") + "gone.jsonl")
+    for number in range(int(LOOK_EVERY.total_seconds()) // 120 + 1):
+        world.clock.advance(120)
+        put(world, f"{number}.jsonl")
+        world.deliver_all()
+        world.sweep()
+    assert status_of(world, "gone.jsonl", gone) == "rejected"
+
+
 def test_a_folder_whose_files_are_all_deleted_is_forgotten(world: World) -> None:
     put(world, "a.jsonl", "b.jsonl")
     world.deliver_all()

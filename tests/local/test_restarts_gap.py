@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -9,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from emulated import Emulated, closed_emulator, plain_emulator, waiting
+from emulated import Emulated, calling, closed_emulator, plain_emulator, waiting
 
 from relay.local.places import LocalPlaces
 from relay.local.processes import Processes
@@ -102,6 +103,72 @@ def test_a_stop_reaches_an_execution_that_was_taken_up_again(tmp_path: Path) -> 
         with pytest.raises(states.exceptions.ClientError, match=r"TaskTimedOut|TaskDoesNotExist"):
             states.send_task_success(taskToken=token, output="{}")
         assert states.describe_execution(executionArn=execution)["status"] == "ABORTED"
+
+
+SLOW_AT_FIRST = """
+import pathlib, time
+
+def handler(event, context):
+    calls = pathlib.Path({calls!r})
+    again = calls.exists()
+    with calls.open("a") as file:
+        file.write(event["token"] + "\\n")
+    time.sleep(0 if again else 15)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_call_that_was_cut_off_is_made_again_with_its_token(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    calls = tmp_path / "calls"
+    with closed_emulator(tmp_path) as aws:
+        function = aws.function(SLOW_AT_FIRST.format(calls=str(calls)))
+        state = calling(
+            function,
+            Resource="arn:aws:states:::lambda:invoke.waitForTaskToken",
+            Parameters={"FunctionName": function, "Payload": {"token.$": "$$.Task.Token"}},
+        )
+        execution = aws.start(aws.machine({"Work": state}))
+        tokens_of(calls, 1)
+        time.sleep(SAVED_AFTER_S)
+        ended_by(number, tmp_path, "emulator")
+    with closed_emulator(tmp_path) as aws:
+        before, after = tokens_of(calls, 2)
+        assert before == after
+        aws("stepfunctions").send_task_success(taskToken=after, output='{"well": true}')
+        assert aws.settled(execution)["status"] == "SUCCEEDED"
+
+
+def tokens_of(calls: Path, count: int) -> list[str]:
+    give_up_at = time.monotonic() + 15
+    while time.monotonic() < give_up_at:
+        found = calls.read_text().split() if calls.exists() else []
+        if len(found) >= count:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"not called {count} times")
+
+
+def test_an_execution_whose_state_machine_was_changed_behind_it_fails_and_says_so(
+    tmp_path: Path,
+) -> None:
+    with closed_emulator(tmp_path) as aws:
+        queue = aws.queue()
+        work = waiting(queue)
+        machine = aws.machine({"Begin": {"Type": "Pass", "Next": "Work"}, "Work": work})
+        execution = aws.start(machine)
+        aws.receive(queue)
+        states = {"Prepare": {"Type": "Pass", "Next": "Work"}, "Work": work}
+        aws("stepfunctions").update_state_machine(
+            stateMachineArn=machine, definition=json.dumps({"StartAt": "Prepare", "States": states})
+        )
+        time.sleep(SAVED_AFTER_S)
+        ended_by(signal.SIGKILL, tmp_path, "emulator")
+    with closed_emulator(tmp_path) as aws:
+        found = aws.settled(execution)
+        assert (found["status"], found["error"]) == ("FAILED", "States.Runtime")
+        assert "it went through Begin, where there is Prepare now" in found["cause"]
 
 
 def test_the_gap_is_still_there(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ from stories import RUN, T0
 
 from contracts import ledger
 from contracts.ledger import Lease
+from relay.console import open_runs
 from relay.local.places import LocalPlaces
 from relay.local.ports import ports_of
 from relay.local.processes import Processes
+
+ANSWERS = open_runs._answers
 
 
 @pytest.fixture
@@ -58,6 +61,16 @@ def test_a_stack_that_answers_no_longer_still_goes_down(
     cloudformation.stacks.clear()
     assert relay("local", "down").code == 0
     assert not up.alive("emulator")
+
+
+def test_a_stack_whose_ports_are_not_known_any_more_still_goes_down(
+    relay: Relay, up: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_runs, "_answers", ANSWERS)
+    up.places.ports.write_text("{")
+    ended = relay("local", "down")
+    assert (ended.code, up.alive("emulator")) == (0, False)
+    assert "The local stack is down" in ended.out
 
 
 def test_down_where_nothing_is_up_does_not_speak_of_a_stack(relay: Relay, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ MiniStack: fails every execution that runs when the process ends, and forgets it
 
 After a restart an execution is walked again from its first state. What it had done by then is not
 done again: a state that was left has its recorded output, and a task that waited goes on waiting
-for the same token. Waits, timeouts and counts of retries begin anew. We have no Map or Parallel
-state and no variables: an execution with branches is failed as before, variables are lost.
+for the same token. One whose call was cut off is called again, with that token. Waits, timeouts and
+counts of retries begin anew. We have no Map or Parallel state and no variables: an execution with
+branches is failed as before, variables are lost. So is one whose state machine was changed in what
+it had gone through, for MiniStack keeps no definition of an execution's own.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 from ministack.services import stepfunctions
 
 from relay.local.emulator import executions
+from relay.local.emulator.gaps import callbacks
 
 Event = dict[str, Any]
 Execution = dict[str, Any]
@@ -38,7 +41,22 @@ class Replay:
     """What one execution had done: the states it entered and left, the last of them entered."""
 
     steps: deque[Event]
-    token: str | None
+    held: dict[str, Any] | None
+
+    def next(self, kind: str, details: Event) -> Event:
+        """The recorded event that stands for this one.
+
+        Raises:
+            _ExecutionError: something else happened then.
+        """
+        step = self.steps.popleft()
+        if (step["type"], _name(step)) != (kind, _name(details)):
+            raise stepfunctions._ExecutionError(
+                "States.Runtime",
+                f"the state machine was changed while the execution ran: it went through "
+                f"{_name(step)}, where there is {_name(details)} now, and can't go on",
+            )
+        return step
 
     def outcome(self) -> tuple[Any, str] | None:
         """Output and successor of the state just entered, if it was left before the restart."""
@@ -59,6 +77,7 @@ def close() -> None:
     stepfunctions._execute_task = _passing(stepfunctions._execute_task)
     stepfunctions._execute_wait = _passing(stepfunctions._execute_wait)
     stepfunctions._invoke_with_callback = _holding(stepfunctions._invoke_with_callback)
+    callbacks.Pending.wait = _once_called(callbacks.Pending.wait)  # type: ignore[method-assign]
 
 
 def around(app: App) -> App:
@@ -81,9 +100,12 @@ def go_on() -> None:
         threading.Thread(target=stepfunctions._run_execution, args=(arn,), daemon=True).start()
 
 
-def remember(execution: Execution, token: str | None) -> None:
-    """Record the token that an execution waits for; whoever saves has to hear of it."""
-    execution[_WAITS_FOR] = token
+def remember(execution: Execution, token: str | None, *, called: bool = False) -> None:
+    """Record the token of an execution's task, and whether who is to answer it was called.
+
+    Whoever saves has to hear of it.
+    """
+    execution[_WAITS_FOR] = token and {"token": token, "called": called}
 
 
 def replay_of(execution: Execution) -> Replay:
@@ -117,7 +139,7 @@ def _once(add: Callable[..., Event]) -> Callable[..., Event]:
     def add_once(execution: Execution, kind: str, details: Event | None = None) -> Event:
         replay = _replays.get(execution["executionArn"])
         if replay and replay.steps and kind.endswith((_ENTERED, _LEFT)):
-            return replay.steps.popleft()
+            return replay.next(kind, details or {})
         return add(execution, kind, details)
 
     return add_once
@@ -138,8 +160,10 @@ def _holding(wait: Callable[..., Any]) -> Callable[..., Any]:
         if execution is None:
             return wait(resource, request, token, state)
         replay = _replays.pop(arn, None)
-        if replay and replay.token:
-            resource, token = _CALLED, replay.token
+        if replay and replay.held:
+            resource = _CALLED if replay.held["called"] else resource
+            request = json.loads(json.dumps(request).replace(token, replay.held["token"]))
+            token = replay.held["token"]
         remember(execution, token)
         try:
             return wait(resource, request, token, state)
@@ -147,3 +171,20 @@ def _holding(wait: Callable[..., Any]) -> Callable[..., Any]:
             remember(execution, None)
 
     return wait_and_hold
+
+
+def _once_called(wait: Callable[..., Any]) -> Callable[..., Any]:
+    def note_and_wait(
+        pending: callbacks.Pending, patience: callbacks.Patience, running: executions.Running
+    ) -> Any:  # noqa: ANN401 - any JSON
+        execution = stepfunctions._executions.get(running.arn)
+        if execution and (held := execution.get(_WAITS_FOR)):
+            remember(execution, held["token"], called=True)
+        return wait(pending, patience, running)
+
+    return note_and_wait
+
+
+def _name(event: Event) -> str:
+    details = event.get("stateEnteredEventDetails") or event["stateExitedEventDetails"]
+    return str(details["name"])
