@@ -112,7 +112,7 @@ def test_a_killed_emulator_takes_its_run_up_again(whole_line: WholeLine):
     whole_line.kill("-m relay.local.emulator", str(whole_line.places.root))
     whole_line.bring_up()
     assert_it_ended_well(whole_line, "emulator")
-    assert [len(of(whole_line, run, phase)) for phase in ("collect", "optimize")] == [1, 1]
+    assert len(of(whole_line, run, "collect")) == 1
     assert whole_line.ledger.pipelines.get("emulator").consecutive_failures == 0
 
 
