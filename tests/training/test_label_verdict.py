@@ -232,3 +232,14 @@ def test_data_that_give_no_metric_are_refused_in_words(
 ) -> None:
     with pytest.raises(DataUnusable, match=words):
         metric_of(Gate.model_validate({"metric": metric}), made)
+
+
+@pytest.mark.parametrize(
+    ("metric", "tasks"), [("label_accuracy", (9, 0)), ("label_accuracy", (0, 9)), ("auto", (1, 0))]
+)
+def test_episodes_that_say_nothing_are_nothing_to_judge_by(
+    metric: str, tasks: tuple[int, int]
+) -> None:
+    made = contents("labels", held_out_good=9, held_out_bad=9)
+    with pytest.raises(DataUnusable, match="drop episodes with answers"):
+        metric_of(Gate.model_validate({"metric": metric}), made, LabelledTasks(*tasks))

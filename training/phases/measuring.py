@@ -54,6 +54,17 @@ def metric_of(gate: Gate, contents: Contents, tasks: LabelledTasks | None = None
     Raises:
         DataUnusable: what is held out does not give it.
     """
+    metric = _wanted(gate, contents, tasks)
+    if tasks is not None and metric != "accuracy" and not tasks.judging(metric):
+        kinds = "good" if metric == "likelihood" else "good, or no bad,"
+        raise DataUnusable(
+            f"no {kinds} held-out episode in which the assistant says anything is there to judge "
+            f"{metric} by; drop episodes with answers"
+        )
+    return metric
+
+
+def _wanted(gate: Gate, contents: Contents, tasks: LabelledTasks | None) -> Metric:
     if gate.metric == "auto":
         return _best(contents, tasks)
     for metric in ("accuracy", "label_accuracy", "likelihood"):
