@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from contracts.errors import PermanentError
 from contracts.ledger import ATTEMPT_ENDED, RUN_ENDED, AttemptRecord, RunStatus
 from contracts.limits import CAUSE_MAX
@@ -14,12 +16,22 @@ from lambdas.ports import ExecutionState
 
 def ending(state: ExecutionState) -> tuple[RunStatus, str]:
     """The status and reason of a run whose execution ended without recording its own."""
-    why = ": ".join(part for part in (state.error, state.cause) if part)[:CAUSE_MAX]
+    why = ": ".join(part for part in (state.error, _words(state.cause)) if part)[:CAUSE_MAX]
     if state.status == "ABORTED":
         return "CANCELLED", why or "the execution was stopped"
     if state.status == "SUCCEEDED":
         return "FAILED", "the execution ended without recording an outcome"
     return "FAILED", why or f"the execution ended as {state.status}"
+
+
+def _words(cause: str) -> str:
+    """What an error says: of a function's, which comes as JSON with its stack, the message."""
+    try:
+        told = json.loads(cause)
+    except ValueError:
+        return cause
+    message = told.get("errorMessage") if isinstance(told, dict) else None
+    return message if isinstance(message, str) else cause
 
 
 def close_run(run: str, state: ExecutionState | None, plane: ControlPlane) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -115,7 +116,8 @@ def _draw(example: Example, made: DemoReport, story: RunStory) -> None:
     from relay.console.demo_drawing import draw_report
 
     place = Path(made.policy.folder) if made.policy else Path()
-    judge = " ".join(["python", *(str(_near(path)) for path in example.judging(place))])
+    command = [Path(sys.executable), *example.judging(place)]
+    judge = " ".join(str(_near(path)) for path in command)
     draw(draw_report(made, story, judge, task=example.task))
 
 

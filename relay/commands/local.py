@@ -62,8 +62,8 @@ def down(at: Invocation) -> None:
     was_up = bool(Processes(places).names())
     for run in open_runs(places, at.stack or DEFAULT_STACK):
         talk(
-            f"run {run.run} of {run.pipeline} is open: its job ends now, and the next "
-            "`relay local up` goes on from its last checkpoint"
+            f"run {run.run} of {run.pipeline} is open: its job ends now, which costs its phase an "
+            "attempt; if one is left, the next `relay local up` goes on from its last checkpoint"
         )
     stack.down(places, talk)
     if at.json:

@@ -19,10 +19,11 @@ _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _TASKS_A_LINE = 16
 _TASK = "success_task_"
 _BOUNDS = ("_low", "_high")
-_LOOKS = """\
-By training's own looks, in the same {games} games before and after a step: without it is the
-policy that skips it. Part of what dpo adds comes of its likelihood term; a control that is
-trained on without dpo takes as long as the run: python -m benchmarks.learning --control"""
+_LOOKS = (
+    "By training's own looks, in the same {games} games before and after a step: without it is the "
+    "policy that skips it. Part of what dpo adds comes of its likelihood term; a control that is "
+    "trained on without dpo takes as long as the run: python -m benchmarks.learning --control"
+)
 
 
 def draw_report(
@@ -178,10 +179,11 @@ def _facts(made: DemoReport) -> Iterable[tuple[str, RenderableType]]:
     style = {"PUBLISHED": "bold green", "KEPT": "yellow", "FAILED": "bold red"}[made.status]
     yield "run", Text.assemble((made.run, "cyan"), "  ", (made.status, style))
     if made.policy is not None:
-        place = Text(made.policy.folder, no_wrap=True, overflow="ignore")
-        yield "policy", Text.assemble(f"version {made.policy.version} in ", place)
+        place = Text(made.policy.folder, overflow="fold")
+        yield "policy", Text(f"version {made.policy.version}")
+        yield "its folder", place
     if isinstance(made, GameReport) and made.picture:
-        yield "learning curve", Text(made.picture, no_wrap=True, overflow="ignore")
+        yield "learning curve", Text(made.picture, overflow="fold")
     work = made.seconds - made.overhead_seconds
     playing = ", playing" if isinstance(made, GameReport) else ""
     yield "time", f"{clock(made.seconds)}, of which {clock(work)} learning{playing} and evaluating"
