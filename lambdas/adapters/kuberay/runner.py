@@ -174,7 +174,9 @@ class KubeRayRunner:
             mark_ = Stop.from_bytes(stopped, where=layout.stop(key))
             return Look("ended", f"stopped: {mark_.reason}")
         if self._read(layout.claim(key)) is not None:
-            return look_of(None)
+            # The RayJob was made before its claim, but perhaps after it was looked for above.
+            found = self._cluster.get(key.job_name)
+            return look_of(None if found is None else status_of(found))
         if self._read(layout.job(key)) is None:
             return Look("absent", "no job was put")
         return Look("waiting", "its RayJob could not be made yet; the next turn tries again")

@@ -289,3 +289,20 @@ def test_lacking_the_right_to_see_why_a_job_waits_is_no_reason_to_let_it_die(
     )
     cluster.show(NAME, jobDeploymentStatus="Suspended")
     assert runner.look(KEY).state == "queued"
+
+
+def test_a_rayjob_that_is_made_while_it_is_looked_for_is_not_gone(
+    runner: KubeRayRunner, cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pods = cluster.pods
+
+    def made_meanwhile(name: str) -> Any:
+        if not cluster.made:
+            runner.start(SPEC)
+        return pods(name)
+
+    monkeypatch.setattr(cluster, "pods", made_meanwhile)
+    assert runner.look(KEY).state == "waiting"
+    assert runner.look(KEY).state == "waiting"
+    cluster.delete(NAME)
+    assert runner.look(KEY).state == "ended"
